@@ -19,24 +19,25 @@ def published(value, **options):
 
 
 @pytest.mark.parametrize(
-    ("value", "options", "says"),
+    ("value", "options", "message"),
     [
         (Fraction(1, 4), {}, "A: recall@5: the value must be a number, not Fraction(1, 4)"),
         (HUGE, {}, "A: recall@5: the value must be from 0 to 1"),
         (0.2, {"negatives": np.int64(3)}, "recall@5: k must be at most the 3 negatives"),
     ],
+    ids=["a fraction", "beyond double precision", "fewer negatives of numpy than k"],
 )
-def test_numbers_out_of_range_are_refused_in_a_line(value, options, says):
-    with pytest.raises((ConfigError, DataError)) as refused:
+def test_numbers_out_of_range_are_refused_in_a_line(value, options, message):
+    with pytest.raises((ConfigError, DataError)) as error:
         published(value, **options)
-    assert says in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("number", [np.int8, np.uint64])
 def test_numbers_of_few_bits_are_those_of_python(number):
-    of_numpy = published(0.25, negatives=number(10), candidates=number(100), users=number(100))
-    assert str(of_numpy) == str(published(0.25))
+    result = published(0.25, negatives=number(10), candidates=number(100), users=number(100))
+    assert str(result) == str(published(0.25))
 
 
 def test_replacement_is_true_or_false():

@@ -10,7 +10,19 @@ from scipy.optimize import linprog
 from scipy.stats import binom, hypergeom
 
 import sampled_metrics as sm
+from sampled_metrics.core.evaluation.result import Result
+from sampled_metrics.core.findings import Finding
 from sampled_metrics.papers.known_means import KnownMeans
+
+
+def findings_of(result: Result, kind: str) -> list[Finding]:
+    """The findings of a kind."""
+    return [finding for finding in result.findings if finding.kind == kind]
+
+
+def as_written(labels: tuple[str, ...], means: np.ndarray) -> dict[str, str]:
+    """The means by label, with nine decimals."""
+    return {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}
 
 
 def test_the_published_example() -> None:
@@ -20,54 +32,47 @@ def test_the_published_example() -> None:
     )
     assert result["estimator"].tolist() == ["decreasing", "free"]
     assert result["assumes"].tolist() == ["decreasing", "none"]
-    assert result["high"].tolist() == pytest.approx(
-        [0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040)] * 2, abs=2e-3
-    )
-    assert 0 == result["low"][1] < result["low"][0] < 0.01
+    upper_end = 0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040)
+    assert result["high"].tolist() == pytest.approx([upper_end, upper_end], abs=2e-3)
+    low = dict(zip(result["estimator"], result["low"], strict=True))
+    assert 0 == low["free"] < low["decreasing"] < 0.01
     bounds = [
-        [one.values["low"], one.values["high"]] for one in result.findings if one.kind == "bounds"
+        [finding.values["low"], finding.values["high"]] for finding in findings_of(result, "bounds")
     ]
     assert bounds == result[["low", "high"]].to_numpy().tolist()
 
 
 @pytest.mark.parametrize("labels", [("recall@1", "recall@3"), ("ndcg@5", "recall@3")])
 def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme(labels) -> None:
-    """The least and the greatest Recall@3 of all distributions of ranks that show the two values
-    exactly.
-    """
+    """Of all distributions of ranks that show the two values exactly."""
     n = 12
     m = 5
     rank = np.arange(1, n + 1)
     x = np.arange(m + 1)
-    values = {
+    values_of_x = {
         "recall@1": x < 1,
         "recall@3": x < 3,
         "ndcg@5": np.where(x < 5, 1 / np.log2(x + 2), 0),
     }
-    shown = hypergeom.pmf(x, n - 1, rank[:, np.newaxis] - 1, m) @ np.stack(
-        [values[one] for one in labels], axis=1
-    )
+    functions = np.stack([values_of_x[label] for label in labels], axis=1)
+    shown = hypergeom.pmf(x, n - 1, rank[:, np.newaxis] - 1, m) @ functions
     law = 1 / (rank + 1.0)
     means = law / law.sum() @ shown
     equations = {"A_eq": np.vstack((shown.T, np.ones(n))), "b_eq": [*means, 1]}
-    ends = [side * linprog(side * (rank <= 3), **equations).fun for side in (1, -1)]
-    given = {"A": {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}}
-    options = {
-        "negatives": m,
-        "candidates": n,
-        "users": 10**9,
-        "estimators": "free",
-        "metrics": "recall@3",
-    }
-    assert sm.published(given, **options)[["low", "high"]].iloc[0].tolist() == pytest.approx(
-        ends, abs=2e-3
-    )
+    low, high = (side * linprog(side * (rank <= 3), **equations).fun for side in (1, -1))
+    [row] = sm.published(
+        {"A": as_written(labels, means)},
+        negatives=m,
+        candidates=n,
+        users=10**9,
+        estimators="free",
+        metrics="recall@3",
+    ).itertuples()
+    assert (row.low, row.high) == pytest.approx((low, high), abs=2e-3)
 
 
 def problem(n: int, m: int, labels: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The means of sampled metrics at each true rank, (n, labels), and all true metrics at each
-    rank.
-    """
+    """The (n, labels) means of sampled metrics at each true rank, and all true metrics there."""
     rank = np.arange(1, n + 1)
     x = np.arange(m + 1)
 
@@ -79,23 +84,23 @@ def problem(n: int, m: int, labels: tuple[str, ...]) -> tuple[np.ndarray, dict[s
             "auc": (size - ranks) / (size - 1),
         }
 
-    of_samples = values(x + 1, m + 1)
-    shown = hypergeom.pmf(x, n - 1, rank[:, np.newaxis] - 1, m) @ np.stack(
-        [of_samples[one] for one in labels], axis=1
-    )
+    values_of_x = values(x + 1, m + 1)
+    functions = np.stack([values_of_x[label] for label in labels], axis=1)
+    shown = hypergeom.pmf(x, n - 1, rank[:, np.newaxis] - 1, m) @ functions
     return shown, values(rank, n)
 
 
 def ends_of(shown: np.ndarray, means: np.ndarray, metric: np.ndarray) -> list[float]:
-    """The least and the greatest true metric of all distributions of ranks that show the means; NaN
-    if none does.
+    """The smallest and the largest true metric of all distributions of ranks that show the means.
+
+    They are NaN if there is no such distribution.
     """
     equations = {"A_eq": np.vstack((shown.T, np.ones(len(shown)))), "b_eq": [*means, 1]}
-    solutions = [linprog(side * metric, **equations) for side in (1, -1)]
-    return [
-        side * (found.fun if found.status == 0 else np.nan)
-        for side, found in zip((1, -1), solutions, strict=True)
-    ]
+    smallest = linprog(metric, **equations)
+    largest = linprog(-1 * metric, **equations)
+    if smallest.status or largest.status:
+        return [np.nan, np.nan]
+    return [smallest.fun, -largest.fun]
 
 
 @pytest.mark.parametrize(("n", "m"), [(2000, 200), (2000, 300), (2000, 500), (1500, 1499)])
@@ -119,87 +124,89 @@ def test_the_bounds_among_many_negatives_hold_those_of_the_full_problem(
     for law in (1 / (rank + 3.0), 1e-9 + np.isin(rank, (4, 150, n // 3))):
         means = (law / law.sum() @ shown).round(9)
         low, high = ends_of(shown, means, true[wanted])
-        given = {"A": {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}}
-        options = {
-            "negatives": m,
-            "candidates": n,
-            "users": 10**9,
-            "estimators": "free",
-            "metrics": wanted,
-        }
-        [row] = sm.published(given, **options).itertuples()
+        [row] = sm.published(
+            {"A": as_written(labels, means)},
+            negatives=m,
+            candidates=n,
+            users=10**9,
+            estimators="free",
+            metrics=wanted,
+        ).itertuples()
         assert (row.low, row.high) == pytest.approx((low, high), abs=2e-3)
         assert row.low <= low + 1e-4
         assert row.high >= high - 1e-4
 
 
 def test_of_10_000_negatives_the_free_bounds_are_those_in_closed_form() -> None:
-    """Who is not among the first 100 is at rank 101 at best, which is first in the sample with a
-    chance of .37.
+    """Who is not among the best 100 is at rank 101 at best.
+
+    The item of that rank is first in the sample with a chance of .37.
     """
     n = 10**6
     m = 10_000
-    users = 10**9
-    options = {
-        "negatives": m,
-        "candidates": n,
-        "users": users,
-        "estimators": "free",
-        "metrics": ["hr@1", "hr@100"],
-    }
-    first, other = sm.published({"A": {"hr@1": "0.620000000"}}, **options).itertuples()
+    result = sm.published(
+        {"A": {"hr@1": "0.620000000"}},
+        negatives=m,
+        candidates=n,
+        users=10**9,
+        estimators="free",
+        metrics=["hr@1", "hr@100"],
+    )
+    ends = pd.DataFrame(result).set_index("metric")[["low", "high"]]
     chance = hypergeom.pmf(0, n - 1, 100, m)
-    assert (first.low, first.high) == (0, pytest.approx(0.62, abs=1e-4))
-    assert (other.low, other.high) == pytest.approx(((0.62 - chance) / (1 - chance), 1), abs=1e-4)
+    assert ends.loc["hr@1"].tolist() == [0, pytest.approx(0.62, abs=1e-4)]
+    low = (0.62 - chance) / (1 - chance)
+    assert ends.loc["hr@100"].tolist() == pytest.approx([low, 1], abs=1e-4)
 
 
 def test_among_all_9_999_negatives_the_bounds_are_those_of_a_share() -> None:
     options = {"negatives": 9999, "candidates": 10_000, "users": 25_000, "estimators": "free"}
     result = sm.published({"A": {"hr@1": "0.24000", "hr@500": "0.70000"}}, **options)
     error = 1.96 * np.sqrt([0.24 * 0.76 / 25_000, 0.7 * 0.3 / 25_000])
-    for side, ends in ((-1, result["low"]), (1, result["high"])):
-        apart = side * (ends.to_numpy() - [0.24, 0.70])
-        assert (apart >= error).all()  # two values share the error rate
-        assert (apart <= 1.4 * error).all()
+    for widths in ([0.24, 0.70] - result["low"], result["high"] - [0.24, 0.70]):
+        assert (widths >= error).all()  # two values share the error rate
+        assert (widths <= 1.4 * error).all()
 
 
 def subsets(labels: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [
-        some for size in range(1, len(labels) + 1) for some in itertools.combinations(labels, size)
-    ]
+    """All subsets of the labels but the empty one; the last has all labels."""
+    sizes = range(1, len(labels) + 1)
+    return [subset for size in sizes for subset in itertools.combinations(labels, size)]
+
+
+def ends_by_subset(
+    labels: tuple[str, ...], shown: np.ndarray, means: np.ndarray, metric: np.ndarray
+) -> dict[tuple[str, ...], list[float]]:
+    """The ends of a true metric if only some of the means are known."""
+    columns = {subset: [labels.index(label) for label in subset] for subset in subsets(labels)}
+    return {
+        subset: ends_of(shown[:, chosen], means[chosen], metric)
+        for subset, chosen in columns.items()
+    }
 
 
 def test_values_that_no_ranks_explain_are_named() -> None:
-    """By linear programmes: no ranks show the three named values, and ranks show any two of
-    them.
-    """
+    """By linear programmes, no ranks show the named values, but some ranks show all but one."""
     n = 200
     m = 20
     labels = ("hr@1", "hr@2", "hr@3", "auc")
-    means = dict(zip(labels, (0.30, 0.30, 0.60, 0.80), strict=True))
+    means = np.array([0.30, 0.30, 0.60, 0.80])
     shown, _ = problem(n, m, labels)
-    possible = {
-        some: not np.isnan(
-            ends_of(
-                shown[:, [labels.index(one) for one in some]],
-                [means[one] for one in some],
-                np.ones(n),
-            )[0]
-        )
-        for some in subsets(labels)
-    }
-    given = {label: f"{mean:.6f}" for label, mean in means.items()}
-    result = sm.published({"A": given, "B": {"auc": "0.7"}}, negatives=m, candidates=n, users=10**6)
+    ends = ends_by_subset(labels, shown, means, np.ones(n))
+    written = as_written(labels, means)
+    result = sm.published(
+        {"A": written, "B": {"auc": "0.7"}}, negatives=m, candidates=n, users=10**6
+    )
     [finding] = [
-        one
-        for one in result.findings
-        if one.kind == "unexplained" and one.values["assumption"] == "free"
+        finding
+        for finding in findings_of(result, "unexplained")
+        if finding.values["assumption"] == "free"
     ]
     named = tuple(finding.values["values"])
     assert finding.names == ("A",)
-    assert not possible[named]
-    assert all(possible[some] for some in subsets(named)[:-1])
-    assert finding.values["values"] == {label: given[label] for label in named}
+    assert np.isnan(ends[named]).all()
+    assert not any(np.isnan(ends[fewer]).any() for fewer in subsets(named)[:-1])
+    assert finding.values["values"] == {label: written[label] for label in named}
     assert result.loc[result["recommender"] == "B", "high"].notna().all()
 
 
@@ -207,8 +214,9 @@ def test_values_that_no_ranks_explain_are_named() -> None:
 def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_that_do(
     label,
 ) -> None:
-    """Just within the ends of the linear programme of all values, and beyond them, where fewer may
-    have other ends.
+    """The exact value is just within or beyond the ends of the linear programme of all values.
+
+    Fewer values have other ends.
     """
     n = 200
     m = 20
@@ -216,16 +224,8 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
     shown, true = problem(n, m, labels)
     law = 1 / (np.arange(1, n + 1) + 1.0)
     means = (law / law.sum() @ shown).round(9)
-    ends = {
-        some: ends_of(
-            shown[:, [labels.index(one) for one in some]],
-            means[[labels.index(one) for one in some]],
-            true[label],
-        )
-        for some in subsets(labels)
-    }
+    ends = ends_by_subset(labels, shown, means, true[label])
     low, high = ends[labels]
-    given = {name: f"{mean:.9f}" for name, mean in zip(labels, means, strict=True)}
     options = {
         "negatives": m,
         "candidates": n,
@@ -241,27 +241,26 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
     ):
         if not 0 <= value <= 1:
             continue
-        findings = sm.published(
-            {"A": given}, exact={"A": {label: f"{value:.9f}"}}, **options
-        ).findings
-        contradicted = [one for one in findings if one.kind == "exact-contradicted"]
+        exact = {"A": {label: f"{value:.9f}"}}
+        result = sm.published({"A": as_written(labels, means)}, exact=exact, **options)
+        contradicted = findings_of(result, "exact-contradicted")
         assert len(contradicted) == is_excluded
         for finding in contradicted:
             named = tuple(finding.values["values"])
             assert (finding.metric, finding.values["assumption"]) == (label, "free")
-            assert (finding.values["low"], finding.values["high"]) == pytest.approx(
-                ends[named], abs=1e-3
-            )
-            assert not ends[named][0] <= value <= ends[named][1]
-            assert all(
-                ends[some][0] - 2e-3 <= value <= ends[some][1] + 2e-3
-                for some in subsets(named)[:-1]
-            )
+            low_of_named, high_of_named = ends[named]
+            assert finding.values["low"] == pytest.approx(low_of_named, abs=1e-3)
+            assert finding.values["high"] == pytest.approx(high_of_named, abs=1e-3)
+            assert not low_of_named <= value <= high_of_named
+            for fewer in subsets(named)[:-1]:
+                low_of_fewer, high_of_fewer = ends[fewer]
+                assert low_of_fewer - 2e-3 <= value <= high_of_fewer + 2e-3
 
 
 def test_the_misprint_of_a_table_among_1000_and_5000_images_is_named() -> None:
-    """Two of three values are among those that no ranks explain; the model beside it has none
-    (COCO, Rao et al.).
+    """Two of three values are among those that no ranks explain (COCO, Rao et al.).
+
+    The model beside it has no such values.
     """
     sampled = {
         "CAMERA": {"hr@1": "0.644", "hr@5": "0.814", "hr@10": "0.908"},
@@ -271,12 +270,9 @@ def test_the_misprint_of_a_table_among_1000_and_5000_images_is_named() -> None:
     result = sm.published(
         sampled, negatives=999, candidates=5000, users=25_000, exact=exact, metrics="hr@5"
     )
-    [finding] = [one for one in result.findings if one.kind == "exact-contradicted"]
-    assert (finding.names, finding.metric, finding.values["value"]) == (
-        ("CAMERA",),
-        "hr@5",
-        "0.534",
-    )
+    [finding] = findings_of(result, "exact-contradicted")
+    assert (finding.names, finding.metric) == (("CAMERA",), "hr@5")
+    assert finding.values["value"] == "0.534"
     assert finding.values["values"] == {"hr@1": "0.644", "hr@5": "0.814"}
     without = sm.published(sampled, negatives=999, candidates=5000, users=25_000, metrics="hr@5")
     pd.testing.assert_frame_equal(pd.DataFrame(result), pd.DataFrame(without))
@@ -285,34 +281,31 @@ def test_the_misprint_of_a_table_among_1000_and_5000_images_is_named() -> None:
 def test_a_value_may_have_all_digits_of_a_number() -> None:
     """So that it stands for less than 10⁻¹² around it."""
     options = {"negatives": 49, "candidates": 1000, "users": 10**5, "estimators": "free"}
-    highs = [
-        sm.published({"A": {"mrr": value}}, **options)["high"][0]
-        for value in ("0.6444251537322998", "0.644425")
-    ]
-    assert highs[0] == pytest.approx(highs[1], abs=1e-4)
+    [with_all_digits] = sm.published({"A": {"mrr": "0.6444251537322998"}}, **options).itertuples()
+    [with_six_digits] = sm.published({"A": {"mrr": "0.644425"}}, **options).itertuples()
+    assert with_all_digits.high == pytest.approx(with_six_digits.high, abs=1e-4)
 
 
 def test_an_exact_value_may_contradict_the_assumption_alone_and_none_of_a_range_of_candidates() -> (
     None
 ):
-    """R@1 .5 among 99 is any true R@1 up to .5, but not .5 where ranks decrease; among 100 it is
-    .5.
+    """A sampled Recall@1 of .5 among 99 negatives is a true one of at most .5.
+
+    It is not .5 where ranks decrease, and it is .5 among 100 candidates.
     """
-    given = {"A": {"hr@1": "0.500"}}
-    options = {"negatives": 99, "users": 10**4, "exact": {"A": {"hr@1": "0.50"}}}
-    alone = sm.published({"A": {"hr@1": "0.500", "auc": "0.70"}}, candidates=10_000, **options)
-    assert [
-        one.values["assumption"] for one in alone.findings if one.kind == "exact-contradicted"
-    ] in (
-        [],
-        ["decreasing"],
-    )
-    low = options | {"exact": {"A": {"hr@1": "0.20"}}}
-    kinds = [
-        [one.kind for one in sm.published(given, candidates=n, **low).findings]
-        for n in (100, (100, 10_000))
-    ]
-    assert ["exact-contradicted" in of_n for of_n in kinds] == [True, False]
+    options = {"negatives": 99, "users": 10**4}
+    values = {"A": {"hr@1": "0.500", "auc": "0.70"}}
+    exact = {"A": {"hr@1": "0.50"}}
+    result = sm.published(values, exact=exact, candidates=10_000, **options)
+    contradicted = findings_of(result, "exact-contradicted")
+    assumptions = [finding.values["assumption"] for finding in contradicted]
+    assert assumptions in ([], ["decreasing"])
+    values = {"A": {"hr@1": "0.500"}}
+    exact = {"A": {"hr@1": "0.20"}}
+    among_100 = sm.published(values, exact=exact, candidates=100, **options)
+    in_a_range = sm.published(values, exact=exact, candidates=(100, 10_000), **options)
+    assert findings_of(among_100, "exact-contradicted")
+    assert not findings_of(in_a_range, "exact-contradicted")
 
 
 @pytest.mark.parametrize("mean", [0.03, 0.97])
@@ -347,19 +340,24 @@ def test_pairs_are_bounded_by_the_ends_of_both_at_a_share_of_the_rate() -> None:
         name: {"auc": value} for name, value in {"A": "0.80", "B": "0.90", "C": "0.81"}.items()
     }
     result = sm.published(values, **options)
-    for name, of_one in values.items():
+    for name, value in values.items():
         rows = result[result["recommender"] == name].reset_index(drop=True)
-        pd.testing.assert_frame_equal(
-            pd.DataFrame(rows), pd.DataFrame(sm.published({name: of_one}, **options))
-        )
-    orders = [finding for finding in result.findings if finding.kind == "published-order"]
-    assert [(one.names, one.values["is_decided"], one.values["assumption"]) for one in orders] == [
-        (("B", "A"), True, "free"), (("A", "C"), False, "decreasing"), (("B", "C"), True, "free")
-    ]  # fmt: skip
+        alone = sm.published({name: value}, **options)
+        pd.testing.assert_frame_equal(pd.DataFrame(rows), pd.DataFrame(alone))
+    orders = {finding.names: finding.values for finding in findings_of(result, "published-order")}
+    decisions = {
+        names: (order["is_decided"], order["assumption"]) for names, order in orders.items()
+    }
+    assert decisions == {
+        ("B", "A"): (True, "free"),
+        ("A", "C"): (False, "decreasing"),
+        ("B", "C"): (True, "free"),
+    }
     options |= {"estimators": "free", "confidence_level": 1 - 0.05 / 3}
-    a, b = (sm.published({name: values[name]}, **options).iloc[0] for name in "AB")
-    ends = [orders[0].values[name] for name in ("low", "high")]
-    assert ends == pytest.approx((b["low"] - a["high"], b["high"] - a["low"]), abs=2e-3)
+    [a] = sm.published({"A": values["A"]}, **options).itertuples()
+    [b] = sm.published({"B": values["B"]}, **options).itertuples()
+    assert orders["B", "A"]["low"] == pytest.approx(b.low - a.high, abs=2e-3)
+    assert orders["B", "A"]["high"] == pytest.approx(b.high - a.low, abs=2e-3)
 
 
 def test_a_range_of_candidates_holds_the_bounds_of_each_number() -> None:
@@ -368,10 +366,8 @@ def test_a_range_of_candidates_holds_the_bounds_of_each_number() -> None:
     again = {"recall@10": 0.8, "precision@10": "0.080"}
     [together] = sm.published({"A": values}, candidates=(100, 1000), **options).itertuples()
     for n in (100, 1000):
-        alone, twice = (
-            sm.published({"A": given}, candidates=n, **options)
-            for given in (values, values | again)
-        )
+        alone = sm.published({"A": values}, candidates=n, **options)
+        twice = sm.published({"A": values | again}, candidates=n, **options)
         assert together.low <= alone["low"][0] + 1e-9
         assert together.high >= alone["high"][0] - 1e-9
         assert twice.equals(alone)
@@ -380,11 +376,12 @@ def test_a_range_of_candidates_holds_the_bounds_of_each_number() -> None:
 def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are() -> None:
     """So 0 beside .12 is up to 4 of 1000 users; alone it is nobody."""
     options = {"negatives": 99, "candidates": 1000, "users": 1000, "metrics": "hr@1"}
-    high = [
-        sm.published({"A": {"hr@1": of}, "B": {"hr@1": 0.12}}, **options)["high"][0]
-        for of in (0, "0.00", "0")
-    ]
-    assert high[0] == high[1] > 0.005 > high[2]
+
+    def high(value):
+        result = sm.published({"A": {"hr@1": value}, "B": {"hr@1": 0.12}}, **options)
+        return result["high"][0]
+
+    assert high(0) == high("0.00") > 0.005 > high("0")
 
 
 def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it() -> (
@@ -402,22 +399,19 @@ def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_con
     shares = [f"{users / 604_000:.9f}" for users in (603_700, 603_740, 603_950)]
     contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
     assert set(contradicts["assumes"]) == {"none"}
-    found = [
-        finding.values["assumption"]
-        for finding in contradicts.findings
-        if finding.kind == "contradicted"
-    ]
-    assert found == ["decreasing"]
+    [finding] = findings_of(contradicts, "contradicted")
+    assert finding.values["assumption"] == "decreasing"
     assert (rounded["low"] <= contradicts["low"] + 1e-12).all()
 
 
 def test_coverage_of_a_binomial_share_by_enumeration() -> None:
-    """With m = n - 1 the value is that of the true ranks, also at 0 and 1, so the coverage is a sum
-    over all counts.
+    """With m = n - 1 the value is that of the true ranks, also at 0 and 1.
+
+    So the coverage is a sum over all counts of users.
     """
     users = 20
-    counts = np.arange(21)
-    given = {
+    counts = np.arange(users + 1)
+    options = {
         "negatives": 99,
         "candidates": 100,
         "users": users,
@@ -425,8 +419,8 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         "metrics": "recall@10",
     }
     ends = [
-        sm.published({"A": {"recall@10": f"{each / users:.3f}"}}, **given)[["low", "high"]]
-        for each in counts
+        sm.published({"A": {"recall@10": f"{count / users:.3f}"}}, **options)[["low", "high"]]
+        for count in counts
     ]
     low, high = np.concatenate(ends).T
     for truth in np.linspace(0.01, 0.99, 99):
@@ -434,7 +428,7 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "more", "says"),
+    ("values", "more", "message"),
     [
         (dict.fromkeys([f"hr@{k}" for k in range(1, 8)], 0.5), {}, "at most 6 values"),
         ({"recall@5": 0.5}, {"estimators": "mle"}, "mle needs all ranks; .* free, decreasing$"),
@@ -461,12 +455,8 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         ),
         ({"recall@5": 0.5}, {"candidates": 0.5}, "candidates must be a whole number"),
         (
-            {
-                "hr@1": 0.2,
-                "hr@2": 0.4,
-                "mrr": 0.55,
-                "auc": 0.8,
-            },  # MRR is at most .2 + .2 / 2 + .6 / 3
+            # MRR is at most .2 + .2 / 2 + .6 / 3
+            {"hr@1": 0.2, "hr@2": 0.4, "mrr": 0.55, "auc": 0.8},
             {},
             r"mrr \(0.55\), hr@2 \(0.4\) and hr@1 \(0.2\) cannot be: no sample has all of them",
         ),
@@ -486,9 +476,10 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         ({"recall@5": 0.5}, {"candidates": 50}, "99 negatives without replacement were asked for"),
     ],
 )
-def test_refuses(values, more, says) -> None:
-    with pytest.raises((sm.DataError, sm.ConfigError), match=says):
-        sm.published({"A": values}, **{"negatives": 99, "candidates": 20000, "users": 6040} | more)
+def test_refuses(values, more, message) -> None:
+    options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
+    with pytest.raises((sm.DataError, sm.ConfigError), match=message):
+        sm.published({"A": values}, **options)
 
 
 @pytest.mark.parametrize("values", [{}, [0.68], {"GMF": 0.68}])
@@ -498,20 +489,17 @@ def test_refuses_values_that_are_not_by_recommender(values) -> None:
 
 
 def test_a_share_that_no_number_of_users_has_is_said_and_bounded_as_it_is_written():
-    """The bounds of the others are as without it, and its own are between those of the nearest
-    shares.
-    """
+    """Its bounds are between those of the nearest shares. Those of the others are as without it."""
     options = {"negatives": 99, "candidates": 1000, "users": 100, "metrics": "recall@10"}
     others = {"B": {"hr@10": "0.5"}}
     both = sm.published({"A": {"precision@10": "0.0333333"}} | others, **options)
-    [finding] = [one for one in both.findings if one.kind == "no-share"]
+    [finding] = findings_of(both, "no-share")
     assert (finding.metric, finding.names) == ("precision@10", ("A",))
     nearest = {"below": pytest.approx(0.033), "above": pytest.approx(0.034)}
     assert finding.values == {"value": "0.0333333", "users": 100} | nearest
-    ends = {
-        share: sm.published({"A": {"hr@10": share}}, **options)["high"].to_numpy()
-        for share in (0.33, 0.34)
-    }
-    assert (ends[0.33] <= both["high"][:2]).all()
-    assert (both["high"][:2] <= ends[0.34]).all()
-    assert both["high"][2:].tolist() == sm.published(others, **options)["high"].tolist()
+    high = both.groupby("recommender")["high"].apply(np.array)
+    below = sm.published({"A": {"hr@10": 0.33}}, **options)["high"]
+    above = sm.published({"A": {"hr@10": 0.34}}, **options)["high"]
+    assert (below <= high["A"]).all()
+    assert (high["A"] <= above).all()
+    assert high["B"].tolist() == sm.published(others, **options)["high"].tolist()

@@ -1,5 +1,6 @@
-"""Estimators by label, and what holds for all of a kind: full samples, several metrics and samples,
-mixed events.
+"""Estimators by label, and what holds for all estimators of a kind.
+
+It holds for full samples, for several metrics and samples at once, and for mixed events.
 """
 
 import numpy as np
@@ -50,8 +51,9 @@ def fit(label, outcomes, metrics=LABELS):
     + [(label, (5, 9, 40)) for label in ("uncorrected", "rank-estimate", "cls", "bv-0", "bv-0.5")],
 )
 def test_a_sample_of_every_negative_gives_the_exact_metric(label, sizes):
-    """x is the number of better candidates; A is the identity, so that D cancels from the equations
-    of BV for any γ.
+    """The number x of negatives above the item is that of all better candidates.
+
+    A is the identity, so that D cancels from the equations of BV for any γ.
     """
     n = np.repeat(sizes, 300 // len(sizes))
     rank = 1 + (np.random.default_rng(1).random(len(n)) ** 2 * n).astype(int)
@@ -69,14 +71,18 @@ def test_a_sample_of_every_negative_gives_the_exact_metric(label, sizes):
 
 @pytest.mark.parametrize("label", ["bv-0.1", "cls", "mle-20", "mes", "smooth"])
 def test_the_assumed_replacement_counts_whatever_the_design(label):
-    outcomes = [Outcomes.from_design(SamplingDesign(5, drawn), 12) for drawn in (True, False)]
-    assumed = [estimator(label, assume_replacement=replacement) for replacement in (True, False)]
     counts = np.arange(9, 3, -1)
-    found = np.array(
-        [[one.fit(drawn, [metric("ap")]).estimate(counts) for drawn in outcomes] for one in assumed]
-    )
-    np.testing.assert_array_equal(found[:, 0], found[:, 1])
-    assert abs(found[0, 0] - found[1, 0]) > 1e-4
+
+    def estimate(*, assumed, design):
+        outcomes = Outcomes.from_design(SamplingDesign(5, design), 12)
+        fitted = estimator(label, assume_replacement=assumed).fit(outcomes, [metric("ap")])
+        return fitted.estimate(counts)
+
+    with_replacement = estimate(assumed=True, design=True)
+    without_replacement = estimate(assumed=False, design=False)
+    assert estimate(assumed=True, design=False) == with_replacement
+    assert estimate(assumed=False, design=True) == without_replacement
+    assert abs(with_replacement - without_replacement) > 1e-4
 
 
 # the active sets of neighbouring n are often the same
@@ -92,10 +98,9 @@ def test_several_metrics_and_samples_at_once_are_what_each_is_alone(label):
     counts = np.random.default_rng(1).poisson(1.5, (2, 3, len(outcomes)))
     counts[0, 0] = 7 * (outcomes.x == 3)  # one x alone
     together = fit(label, outcomes).estimate(counts)
-    for at in np.ndindex(2, 3):
-        np.testing.assert_allclose(
-            fit(label, outcomes).estimate(counts[at]), together[at], rtol=1e-8
-        )
+    for sample in np.ndindex(2, 3):
+        estimates = fit(label, outcomes).estimate(counts[sample])
+        np.testing.assert_allclose(estimates, together[sample], rtol=1e-8)
     alone = [fit(label, outcomes, [name]).estimate(counts[1, 2])[0] for name in LABELS]
     np.testing.assert_allclose(together[1, 2], alone, rtol=1e-8)
 
@@ -107,15 +112,14 @@ def test_linear_ones_fit_each_n_and_m_alone(label):
     x = rng.integers(0, m + 1)
     outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
     fitted = fit(label, outcomes)
-    total = 0
+    expected = 0
     for group, weights in zip(outcomes.groups, fitted.of_groups, strict=True):
         alone = fit(label, Outcomes.from_design(SamplingDesign(group.negatives), group.candidates))
         np.testing.assert_allclose(weights, alone.weights, rtol=1e-9, atol=1e-12)
-        own = (m == group.negatives) & (n == group.candidates)
-        total = (
-            total + alone.estimate(np.bincount(x[own], minlength=group.negatives + 1)) * own.mean()
-        )
-    np.testing.assert_allclose(fitted.estimate(np.bincount(which)), total, rtol=1e-9)
+        in_group = (m == group.negatives) & (n == group.candidates)
+        counts = np.bincount(x[in_group], minlength=group.negatives + 1)
+        expected = expected + in_group.mean() * alone.estimate(counts)
+    np.testing.assert_allclose(fitted.estimate(np.bincount(which)), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("label", ["cls", "bv-0.01"])
@@ -130,24 +134,17 @@ def test_linear_ones_refuse_events_without_negatives(label):
 
 def test_entries_say_what_their_estimators_are():
     for entry in ESTIMATORS:
-        one = estimator(entry.label, assume_replacement=True)
+        built = estimator(entry.label, assume_replacement=True)
         estimate = fit(entry.label, Outcomes.from_design(SamplingDesign(12), 200))
-        assert {str(one), *map(str, map(estimator, entry.aliases))} == {entry.label}
-        assert (
-            entry.is_linear
-            == one.is_linear
-            == estimate.is_linear
-            == isinstance(one, LinearEstimator)
-        )
-        assert (
-            estimate.assumed_shape
-            == one.assumed_shape
-            == (entry.label if entry.label in BOUNDS else None)
-        )
+        assert {str(built), *map(str, map(estimator, entry.aliases))} == {entry.label}
+        assert built.is_linear == isinstance(built, LinearEstimator)
+        assert entry.is_linear == estimate.is_linear == built.is_linear
+        shape = entry.label if entry.label in BOUNDS else None
+        assert estimate.assumed_shape == built.assumed_shape == shape
         assert has_bounds(estimate) == (entry.label in BOUNDS)
-        if not one.is_linear:
+        if not built.is_linear:
             assert (estimate.weights, estimate.of_groups, estimate.bounds) == (None, (), None)
-            assert one.condition_number(SamplingDesign(12), 200, (metric("ap"),)) is None
+            assert built.condition_number(SamplingDesign(12), 200, (metric("ap"),)) is None
 
 
 BY_LABEL = {
@@ -207,8 +204,8 @@ def test_refuses_what_is_not_linear_where_weights_are_shown():
 
 
 def test_lines_have_the_same_style_in_all_figures():
-    of_entries = [number for entry in ESTIMATORS for number in entry.lines.values()]
-    assert sorted(of_entries) == list(range(1, len(of_entries) + 1))
-    after = len(of_entries) + 1
-    wanted = {"BV 0.1": 5, "exact": 0, "mine": after, "bv-0.5": after + 1, "mle": 9}
-    assert line_styles(wanted) == wanted
+    numbers = [number for entry in ESTIMATORS for number in entry.lines.values()]
+    assert sorted(numbers) == list(range(1, len(numbers) + 1))
+    next_free = len(numbers) + 1
+    expected = {"BV 0.1": 5, "exact": 0, "mine": next_free, "bv-0.5": next_free + 1, "mle": 9}
+    assert line_styles(expected) == expected

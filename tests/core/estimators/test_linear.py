@@ -1,6 +1,4 @@
-"""Linear estimators: weights by hand, in 50 digits, of every active set, and by the conditions of
-an optimum.
-"""
+"""Linear estimators: weights by hand, in 50 digits, and by the conditions of an optimum."""
 
 from fractions import Fraction
 
@@ -37,16 +35,19 @@ def values_of(n):
 
 
 def test_an_estimate_is_the_mean_of_the_weights_of_events():
-    of_groups = np.array([[3.0, 0.5, 0.0], [1.0, 1.0, 1.0]]), np.array([[0.25, -1.0], [2.0, 1.0]])
-    estimate = LinearEstimate(np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 1.0]]), of_groups)
-    np.testing.assert_allclose(
-        estimate.estimate(np.array([[2, 1, 1], [0, 4, 0]])), [[2.5 / 4, 3 / 4], [0.5, 2]]
+    estimate = LinearEstimate(
+        weights=np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 1.0]]),
+        of_groups=(
+            np.array([[3.0, 0.5, 0.0], [1.0, 1.0, 1.0]]),
+            np.array([[0.25, -1.0], [2.0, 1.0]]),
+        ),
     )
+    estimates = estimate.estimate(np.array([[2, 1, 1], [0, 4, 0]]))
+    np.testing.assert_allclose(estimates, [[2.5 / 4, 3 / 4], [0.5, 2]])
     # of every x, seen or not
-    assert [ends.tolist() for ends in estimate.bounds] == [
-        [-1, 1],
-        [3, 2],
-    ]
+    smallest, largest = estimate.bounds
+    assert smallest.tolist() == [-1, 1]
+    assert largest.tolist() == [3, 2]
 
 
 BY_HAND = {
@@ -58,10 +59,10 @@ BY_HAND = {
     ("rank-estimate", "auc", 4): [1, 0.8, 0.5, 0.3, 0],
     ("rank-estimate-as-printed", "ap", 4): [1, 1 / 3, 1 / 5, 1 / 7, 1 / 9],
     ("rank-estimate-as-printed", "recall@5", 4): [1, 1, 1, 0, 0],
-    ("rank-estimate", "recall@5", 10): [1] * 5
-    + [0] * 6,  # division by 10 is exact, and must not lose 1
-    ("cls", "auc", 10): np.arange(10, -1, -1)
-    / 10,  # 1 - x / m has no bias, and meets the constraints
+    # division by 10 is exact, and must not lose 1
+    ("rank-estimate", "recall@5", 10): [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0],
+    # 1 - x / m has no bias, and meets the constraints
+    ("cls", "auc", 10): np.arange(10, -1, -1) / 10,
 }
 
 
@@ -84,9 +85,13 @@ def eq_25(n, m, gamma, replacement):
         price = mpmath.mpf(gamma)
         matrix = (1 - price) * (A.T @ A) + price * np.diag(A.sum(axis=0))
         inverse = np.array(mpmath.inverse(mpmath.matrix(matrix)).tolist())
-        return (inverse @ (A.T @ np.stack([one.values(n) for one in METRICS], axis=1))).T.astype(
-            float
-        )
+        f = np.stack([metric.values(n) for metric in METRICS], axis=1)
+        return (inverse @ (A.T @ f)).T.astype(float)
+
+
+def require_close(weights, expected, error):
+    """Weights differ at most by an error relative to the largest weight of the metric."""
+    assert (np.abs(weights - expected).max(axis=1) <= error * np.abs(expected).max(axis=1)).all()
 
 
 @pytest.mark.parametrize(
@@ -104,9 +109,9 @@ def eq_25(n, m, gamma, replacement):
     ],
 )
 def test_bias_variance_is_eq_25_in_50_digits(n, m, replacement, gamma, error):
-    wanted = eq_25(n, m, gamma, replacement)
-    ours = weights_of(f"bv-{gamma:g}", n, m, METRICS, replacement)
-    assert (np.abs(ours - wanted).max(axis=1) <= error * np.abs(wanted).max(axis=1)).all()
+    expected = eq_25(n, m, gamma, replacement)
+    weights = weights_of(f"bv-{gamma:g}", n, m, METRICS, replacement)
+    require_close(weights, expected, error)
 
 
 @pytest.mark.parametrize(("gamma", "replacement"), [(0.01, True), (0.5, False)])
@@ -115,25 +120,25 @@ def test_bias_variance_of_many_candidates_is_the_dense_solution(gamma, replaceme
     m = 50
     A = dense(n, m, replacement)
     f = values_of(n)
-    wanted = np.linalg.solve(
-        (1 - gamma) * (A.T @ A) / n + gamma * np.diag(A.mean(axis=0)), A.T @ f / n
-    ).T
-    ours = weights_of(f"bv-{gamma}", n, m, METRICS, replacement)
-    assert (np.abs(ours - wanted).max(axis=1) <= 1e-6 * np.abs(wanted).max(axis=1)).all()
+    equations = (1 - gamma) * (A.T @ A) / n + gamma * np.diag(A.mean(axis=0))
+    expected = np.linalg.solve(equations, A.T @ f / n).T
+    weights = weights_of(f"bv-{gamma}", n, m, METRICS, replacement)
+    require_close(weights, expected, 1e-6)
 
 
 def test_without_a_price_of_variance_bv_is_refused_from_a_condition_number_of_1e10():
-    """Without replacement the squared singular values are products of (M-j)(n+j) / ((M+j)(n-j)), M
-    = m + 1.
+    """Without replacement the squared singular values are known products.
+
+    They are of (M-j)(n+j) / ((M+j)(n-j)), with M = m + 1.
     """
     n = 3541
     refused = set()
     for m in (5, 30, *range(35, 42), 100):
         factors = (Fraction((m + 1 - j) * (n + j), (m + 1 + j) * (n - j)) for j in range(1, m + 1))
-        number = float(np.prod([*factors])) ** -0.5
-        if number < 1e10:
-            ours = BiasVariance(0, None).condition_number(SamplingDesign(m), n, METRICS[:1])
-            assert ours == pytest.approx(number, rel=1e-4)
+        expected = float(np.prod([*factors])) ** -0.5
+        if expected < 1e10:
+            number = BiasVariance(0, None).condition_number(SamplingDesign(m), n, METRICS[:1])
+            assert number == pytest.approx(expected, rel=1e-4)
             weights_of("bv-0", n, m)
         else:
             refused.add(m)
@@ -144,9 +149,9 @@ def test_without_a_price_of_variance_bv_is_refused_from_a_condition_number_of_1e
     assert 30 not in refused
     assert 41 in refused
     assert np.isfinite(weights_of("bv-1e-8", n, 100)).all()
-    several = Outcomes.observed(SampledRanks([0, 1], 50, [51, 5000]))[0]
+    few_and_many, _ = Outcomes.observed(SampledRanks([0, 1], 50, [51, 5000]))
     with pytest.raises(DataError, match="for 5000 candidates"):
-        estimator("bv-0").fit(several, METRICS)
+        estimator("bv-0").fit(few_and_many, METRICS)
 
 
 @pytest.mark.parametrize("gamma", [-0.1, 1.1, float("nan")])
@@ -162,8 +167,8 @@ def test_bias_variance_refuses_a_gamma_out_of_range(gamma):
         (4, 3, False),
         (30, 5, False),
         (3541, 100, True),
-        (10_000, 20, True),
-    ],  # the last in several blocks
+        (10_000, 20, True),  # in several blocks
+    ],
 )
 @pytest.mark.parametrize("label", ["recall@3", "ndcg@10", "ap"])
 def test_constrained_least_squares_meet_the_conditions_of_an_optimum(n, m, label, replacement):

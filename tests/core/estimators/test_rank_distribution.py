@@ -1,6 +1,4 @@
-"""Maximum likelihood by hand and by loops, and maximum entropy by conditions of its optimum and in
-closed form.
-"""
+"""Maximum likelihood by hand and by loops, and maximum entropy by conditions of its optimum."""
 
 import numpy as np
 import pytest
@@ -43,47 +41,49 @@ def sample_of(n, m, events, replacement=False):
     return np.bincount(x, minlength=m + 1)
 
 
-def of_class(prior, ranks):
+def distribution_of_class(prior, ranks):
     """The distribution over the ranks of the only class of users."""
     outcomes, which = Outcomes.observed(ranks)
     [users] = rank_classes(outcomes)
     nodes = users.nodes(tuple(METRICS))
     assert (nodes.weights == 1).all()
-    return prior.solver(users, nodes)(users.counts(np.bincount(which)[np.newaxis]))[0]
+    counts = users.counts(np.bincount(which)[np.newaxis])
+    [distribution] = prior.solver(users, nodes)(counts)
+    return distribution
 
 
-sizes_and_counts = st.integers(2, 25).flatmap(
-    lambda n: st.integers(1, n - 1).flatmap(
-        lambda m: st.tuples(
-            st.just(n), st.lists(st.integers(0, 20), min_size=m + 1, max_size=m + 1).filter(any)
-        )
-    )
-)
+@st.composite
+def sizes_and_counts(draw):
+    """n, and counts of x = 0 … m, not all 0."""
+    n = draw(st.integers(2, 25))
+    m = draw(st.integers(1, n - 1))
+    counts = st.lists(st.integers(0, 20), min_size=m + 1, max_size=m + 1)
+    return n, draw(counts.filter(any))
 
 
 def test_two_iterations_by_hand():
-    """3 candidates, 1 negative without replacement: P(x = 0) is 1, 1/2, 0 at ranks 1, 2, 3; x = 0
-    three times of four.
+    """Of 3 candidates, 1 negative is drawn without replacement. x is 0 three times of four.
 
-    Uniform: P(x) = 1/2, 1/2, so that π becomes 1/3 · (3/2, 3/2 · 1/2 + 1/2 · 1/2, 1/2) = (1/2, 1/3,
-    1/6). Then P(x) = 2/3, 1/3, and π becomes (1/2 · 9/8, 1/3 · (9/16 + 3/8), 1/6 · 3/4) = (9/16,
-    5/16, 1/8).
+    P(x = 0) is 1, 1/2, 0 at ranks 1, 2, 3. Under uniform ranks, P(x) = 1/2, 1/2, so that π becomes
+    1/3 · (3/2, 3/2 · 1/2 + 1/2 · 1/2, 1/2) = (1/2, 1/3, 1/6). Then P(x) = 2/3, 1/3, and π becomes
+    (1/2 · 9/8, 1/3 · (9/16 + 3/8), 1/6 · 3/4) = (9/16, 5/16, 1/8).
     """
     fitted = MaximumLikelihood(2).fit(Outcomes.from_design(SamplingDesign(1), 3), METRICS)
-    wanted = [
+    expected = [
         9 / 16 + 5 / 32 + 1 / 24,
         9 / 16 + 5 / 16 / np.log2(3) + 1 / 16,
         14 / 16,
         9 / 16 + 5 / 32,
     ]
-    np.testing.assert_allclose(fitted.estimate(np.array([3, 1])), wanted, rtol=1e-14)
-    mean, variance = fitted.moments(np.array([3.0, 1.0]))
-    np.testing.assert_allclose(mean, wanted, rtol=1e-14)
-    # of AUC: 1, 1/2 and 0
-    assert variance[-1] == pytest.approx(9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2)
+    np.testing.assert_allclose(fitted.estimate(np.array([3, 1])), expected, rtol=1e-14)
+    means, variances = fitted.moments(np.array([3.0, 1.0]))
+    np.testing.assert_allclose(means, expected, rtol=1e-14)
+    # AUC is 1, 1/2 and 0 at the ranks
+    assert variances[-1] == pytest.approx(9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2)
 
 
 def em(A, counts, iterations):
+    """The distribution over all ranks after iterations of EM."""
     pi = np.full(len(A), 1 / len(A))
     h = counts / counts.sum()
     seen = counts > 0
@@ -92,13 +92,13 @@ def em(A, counts, iterations):
     return pi
 
 
-@given(sizes_and_counts, st.booleans(), st.sampled_from([1, 2, 20]))
+@given(sizes_and_counts(), st.booleans(), st.sampled_from([1, 2, 20]))
 def test_expectation_maximisation_is_a_loop_over_all_ranks(sample, replacement, iterations):
     n, counts = sample
     A = chances(n, len(counts) - 1, replacement)
     counts = np.array(counts)
-    [ours] = expectation_maximisation(A, counts[np.newaxis], iterations, np.ones(n))
-    np.testing.assert_allclose(ours, em(A, counts, iterations), rtol=1e-9, atol=1e-14)
+    [distribution] = expectation_maximisation(A, counts[np.newaxis], iterations, np.ones(n))
+    np.testing.assert_allclose(distribution, em(A, counts, iterations), rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -111,13 +111,15 @@ def test_likelihood_on_nodes_is_that_over_all_ranks(n, m, iterations, replacemen
     fitted = MaximumLikelihood(iterations).fit(
         Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS
     )
-    wanted = metrics_of(em(dense(n, m, replacement), counts, iterations))
-    np.testing.assert_allclose(fitted.estimate(counts), wanted, rtol=1e-7)
+    expected = metrics_of(em(dense(n, m, replacement), counts, iterations))
+    np.testing.assert_allclose(fitted.estimate(counts), expected, rtol=1e-7)
 
 
+# the events of a class, which differ in n and m
 X = [0, 0, 2, 1, 3, 0, 0, 5, 2]
 M = [4, 4, 4, 2, 3, 1, 0, 6, 6]
 N = [10, 12, 10, 10, 12, 10, 11, 12, 11]
+N_BY_M = {m: [n for event_m, n in zip(M, N, strict=True) if event_m == m] for m in M}
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -126,21 +128,20 @@ def test_mixed_events_of_a_class_share_the_mean_likelihood_of_their_m(replacemen
     largest = max(N)
     columns = []
     for x, m in zip(X, M, strict=True):
-        of_same = [n for mm, n in zip(M, N, strict=True) if mm == m]
-        tables = np.full((len(of_same), largest), np.nan)
-        for row, n in zip(tables, of_same, strict=True):
-            row[:n] = chances(n, m, replacement)[:, x]
-        allowed = ~np.isnan(tables)
-        columns.append(
-            np.where(allowed, tables, 0).sum(axis=0) / np.maximum(allowed.sum(axis=0), 1)
-        )
-    wanted = em(np.transpose(columns), np.ones(len(X)), 25)
-    ours = of_class(MaximumLikelihood(25), SampledRanks(X, M, N, replacement=replacement))
-    np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-14)
+        likelihoods = np.full((len(N_BY_M[m]), largest), np.nan)
+        for likelihood, n in zip(likelihoods, N_BY_M[m], strict=True):
+            likelihood[:n] = chances(n, m, replacement)[:, x]
+        allowed = ~np.isnan(likelihoods)
+        total = np.where(allowed, likelihoods, 0).sum(axis=0)
+        columns.append(total / np.maximum(allowed.sum(axis=0), 1))
+    expected = em(np.transpose(columns), np.ones(len(X)), 25)
+    ranks = SampledRanks(X, M, N, replacement=replacement)
+    distribution = distribution_of_class(MaximumLikelihood(25), ranks)
+    np.testing.assert_allclose(distribution, expected, rtol=1e-9, atol=1e-14)
 
 
 def excess(pi, A, h, scale, eta):
-    """A bound of what the objective exceeds its least value by, from the gradient alone.
+    """A bound of what the objective exceeds its smallest value by, from the gradient alone.
 
     η Σ π log π is η-strongly convex in the 1-norm (Pinsker), so that F(π) - min F ≤ max_r |g_r -
     c|² / 2η for any c.
@@ -149,7 +150,8 @@ def excess(pi, A, h, scale, eta):
     return (np.ptp(gradient) / 2) ** 2 / (2 * eta)
 
 
-def check_optimum(A, counts, eta):
+def require_optimum(A, counts, eta):
+    """Maximum entropy is at its optimum; returns the distribution."""
     pi, gap = maximum_entropy(A, counts, float(A.shape[1]), eta, np.ones(len(A)))
     assert pi.min() > 0
     assert pi.sum() == pytest.approx(1, rel=1e-12)
@@ -162,58 +164,55 @@ def check_optimum(A, counts, eta):
     ("n", "m", "eta"), [(50, 10, 1e-4), (60, 59, 1.0), (3541, 100, 0.01), (600, 300, 1.0)]
 )
 def test_nothing_is_better_by_more_than_the_gap_allows(n, m, eta):
-    check_optimum(dense(n, m), sample_of(n, m, 6040), eta)
+    require_optimum(dense(n, m), sample_of(n, m, 6040), eta)
 
 
-@given(sizes_and_counts)
+@given(sizes_and_counts())
 def test_entropy_of_any_sample_is_at_its_optimum(sample):
     n, counts = sample
-    check_optimum(chances(n, len(counts) - 1), np.array(counts), 0.01)
+    require_optimum(chances(n, len(counts) - 1), np.array(counts), 0.01)
 
 
 @pytest.mark.parametrize(("n", "m", "replacement"), [(2000, 30, False), (20_000, 20, True)])
 def test_entropy_on_nodes_is_that_over_all_ranks(n, m, replacement):
     counts = sample_of(n, m, 5000, replacement)
-    wanted = metrics_of(check_optimum(dense(n, m, replacement), counts, 0.01))
-    ours = (
-        MaximumEntropy()
-        .fit(Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS)
-        .estimate(counts)
-    )
-    np.testing.assert_allclose(ours, wanted, rtol=1e-5)
+    expected = metrics_of(require_optimum(dense(n, m, replacement), counts, 0.01))
+    outcomes = Outcomes.from_design(SamplingDesign(m, replacement), n)
+    estimates = MaximumEntropy().fit(outcomes, METRICS).estimate(counts)
+    np.testing.assert_allclose(estimates, expected, rtol=1e-5)
 
 
 def test_mixed_events_of_a_class_are_compared_by_x_together():
     A = np.zeros((12, 7))
-    for m in set(M):
-        of_same = [n for mm, n in zip(M, N, strict=True) if mm == m]
+    for m, sizes in N_BY_M.items():
         for r in range(12):
-            rows = [chances(n, m)[r] for n in of_same if r < n]
-            A[r, : m + 1] += len(of_same) / len(M) * (np.mean(rows, axis=0) if rows else 0.0)
+            rows = [chances(n, m)[r] for n in sizes if r < n]
+            A[r, : m + 1] += len(sizes) / len(M) * (np.mean(rows, axis=0) if rows else 0.0)
     A /= A.sum(axis=1, keepdims=True)  # of the m that are possible at a rank
-    pi = of_class(MaximumEntropy(), SampledRanks(X, M, N))
+    pi = distribution_of_class(MaximumEntropy(), SampledRanks(X, M, N))
     assert excess(pi, A, np.bincount(X, minlength=7) / len(X), np.mean(M) + 1, 0.01) < 1e-8
 
 
 @pytest.mark.parametrize("x", [0, 300])
 def test_entropy_of_one_user_whose_negatives_are_more_than_the_items(x):
-    pi = of_class(MaximumEntropy(), SampledRanks([x], 300, 100, replacement=True))
+    pi = distribution_of_class(MaximumEntropy(), SampledRanks([x], 300, 100, replacement=True))
     assert excess(pi, dense(100, 300, True), np.arange(301) == x, 301, 0.01) < 1e-8
 
 
 @pytest.mark.parametrize(
-    ("refused", "error", "message"),
+    ("call", "error", "message"),
     [
         (lambda: MaximumLikelihood(0), ConfigError, "iterations of mle must be 1 or more, not 0"),
         (lambda: MaximumEntropy(0), ConfigError, "η of mes must be more than 0"),
         (lambda: MaximumEntropy(float("nan")), ConfigError, "η of mes must be more than 0"),
         (
-            lambda: check_optimum(chances(20, 4), np.array([5, 3, 0, 2, 1]), 1e-20),
+            lambda: require_optimum(chances(20, 4), np.array([5, 3, 0, 2, 1]), 1e-20),
             DataError,
             "duality gap .* η = 1e-20",
         ),
     ],
+    ids=["mle without iterations", "η = 0", "η is not a number", "η is too small"],
 )
-def test_refusals(refused, error, message):
+def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
-        refused()
+        call()

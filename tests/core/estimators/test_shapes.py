@@ -32,34 +32,39 @@ def member(shape, k, n, after=None):
     ranks = np.arange(1, n + 1)
     half = n // 2
     if k is None:
-        of_shape = ranks <= half
+        weights = ranks <= half
     elif shape == "free" or min(k, n) > half:
-        of_shape = (ranks <= min(k, n)) & (ranks > (min(k, n) - 1 if after is None else after))
+        last = min(k, n)
+        before = last - 1 if after is None else after
+        weights = (before < ranks) & (ranks <= last)
+    elif shape == "decreasing":
+        weights = ranks <= k
     else:
-        of_shape = {"decreasing": ranks <= k, "convex": np.maximum(k + 1 - ranks, 0)}[shape]
-    return of_shape / of_shape.sum()
+        weights = np.maximum(k + 1 - ranks, 0)
+    return weights / weights.sum()
 
 
 # n and m of users, and for each m the share of the users and the n of the members
 CLASSES = [
-    ([12, 12], [1, 1], [{1: (1, 12)}]),
-    ([12], [11], [{11: (1, 12)}]),
+    pytest.param([12, 12], [1, 1], [{1: (1, 12)}], id="m = 1"),
+    pytest.param([12], [11], [{11: (1, 12)}], id="m = 11"),
     # the members are those of the smallest and of the largest n
-    (
+    pytest.param(
         [12, 10, 12, 11, 11],
         [3, 3, 7, 7, 7],
         [{3: (2 / 5, 10), 7: (3 / 5, 11)}, {3: (2 / 5, 12), 7: (3 / 5, 12)}],
+        id="several n and m",
     ),
 ]
 
 
 @pytest.mark.parametrize("shape", MIXTURES)
 @pytest.mark.parametrize("replacement", [False, True])
-@pytest.mark.parametrize(("n", "m", "ends"), CLASSES, ids=["m = 1", "m = 11", "several n and m"])
+@pytest.mark.parametrize(("n", "m", "ends"), CLASSES)
 def test_members_are_sums_over_all_ranks(n, m, ends, replacement, shape):
-    found = mixtures_of(n, m, replacement)[shape]
+    mixture = mixtures_of(n, m, replacement)[shape]
     probabilities = []
-    of_metrics = []
+    metric_values = []
     for end in ends:
         for k in [*range(1, 13), *[None] * (shape == "convex")]:
             laws = {
@@ -70,18 +75,19 @@ def test_members_are_sums_over_all_ranks(n, m, ends, replacement, shape):
                 law @ chances(len(law), negatives, replacement) for negatives, law in laws.items()
             ]
             probabilities.append(np.concatenate(shown))
-            of_metrics.append(sum(law @ values(len(law)) for law in laws.values()))
-    np.testing.assert_allclose(found.probabilities, probabilities, atol=1e-12)
-    np.testing.assert_allclose(found.values, of_metrics, atol=1e-12)
+            metric_values.append(sum(law @ values(len(law)) for law in laws.values()))
+    np.testing.assert_allclose(mixture.probabilities, probabilities, atol=1e-12)
+    np.testing.assert_allclose(mixture.values, metric_values, atol=1e-12)
 
 
-def sizes(found, n):
-    """k of the members, from the mean ranks of `free`: each has the ranks from the k before it
-    on.
+def members_k(free, n):
+    """k of the members of `free`, from their mean ranks.
+
+    Each member has the ranks from the k before it on.
     """
     k = [0]
-    for mean in n - found["free"].values[:, 3] * (n - 1):
-        k.append(round(2 * mean - k[-1] - 1))
+    for mean_rank in n - free.values[:, 3] * (n - 1):
+        k.append(round(2 * mean_rank - k[-1] - 1))
     return np.array(k[1:])
 
 
@@ -90,38 +96,37 @@ def sizes(found, n):
 def test_members_of_a_large_catalogue_are_sums_over_all_ranks(shape, replacement):
     n = 3541
     m = 30
-    every = mixtures_of([n], [m], replacement)
-    found = every[shape]
-    k = sizes(every, n)
+    by_shape = mixtures_of([n], [m], replacement)
+    mixture = by_shape[shape]
+    k = members_k(by_shape["free"], n)
     assert k[:60].tolist() == list(range(1, 61))
-    for at in (0, 1, 3, 59, 100, len(k) - 1):
-        law = member(shape, k[at], n, after=k[at - 1] if at else None)
-        np.testing.assert_allclose(
-            found.probabilities[at], law @ dense(n, m, replacement), atol=1e-9
-        )
-        np.testing.assert_allclose(found.values[at], law @ values(n), atol=1e-9)
+    A = dense(n, m, replacement)
+    for row in (0, 1, 3, 59, 100, len(k) - 1):
+        law = member(shape, k[row], n, after=k[row - 1] if row else None)
+        np.testing.assert_allclose(mixture.probabilities[row], law @ A, atol=1e-9)
+        np.testing.assert_allclose(mixture.values[row], law @ values(n), atol=1e-9)
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (10**7, 500)])
 def test_members_are_distributions(n, m):
-    for found in mixtures_of([n], [m]).values():
-        np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, rtol=1e-9)
-        assert found.probabilities.min() >= -1e-15
-        assert found.values.min() >= 0
-        assert found.values.max() <= 1 + 1e-9
+    for mixture in mixtures_of([n], [m]).values():
+        np.testing.assert_allclose(mixture.probabilities.sum(axis=1), 1, rtol=1e-9)
+        assert mixture.probabilities.min() >= -1e-15
+        assert mixture.values.min() >= 0
+        assert mixture.values.max() <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_distances_have_the_products_of_scaled_differences(shape):
     """Between members; the shares may add the same to all products."""
-    found = mixtures_of([300], [40])[shape]
+    mixture = mixtures_of([300], [40])[shape]
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(41))
     scale = rng.uniform(1, 100, 41)
-    differences = (found.probabilities - shares) * scale
-    distances = found.distances(shares, scale)
+    distances = mixture.distances(shares, scale)
     products = distances.T @ distances
+    differences = (mixture.probabilities - shares) * scale
     expected = differences @ differences.T
-    ours = products - products.mean()
-    wanted = expected - expected.mean()
-    np.testing.assert_allclose(ours, wanted, atol=1e-8 * np.abs(wanted).max())
+    products -= products.mean()
+    expected -= expected.mean()
+    np.testing.assert_allclose(products, expected, atol=1e-8 * np.abs(expected).max())

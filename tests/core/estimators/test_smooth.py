@@ -37,9 +37,9 @@ def test_expected_counts_of_a_power_law_give_the_power_law(exponent):
     m = 50
     truth = np.arange(2.0, n + 2) ** -exponent  # of r + 1
     truth /= truth.sum()
-    nodes, found = solved(n, m, 1e6 * truth @ likelihood(n, m))
+    nodes, [estimate] = solved(n, m, 1e6 * truth @ likelihood(n, m))
     assert len(nodes.ranks) == n
-    np.testing.assert_allclose(found[0], truth, rtol=5e-3)
+    np.testing.assert_allclose(estimate, truth, rtol=5e-3)
 
 
 def distribution(s, basis):
@@ -48,10 +48,10 @@ def distribution(s, basis):
 
 
 def objective(s, strength, counts, A, basis, penalty):
-    fit = np.log(distribution(s, basis) @ A) @ counts
-    return (
-        fit - strength / 2 * np.sum(s @ penalty * s, axis=-1) + PRIOR * (np.log(s) - s).sum(axis=-1)
-    )
+    log_likelihood = np.log(distribution(s, basis) @ A) @ counts
+    rough = np.sum(s @ penalty * s, axis=-1)
+    log_prior = PRIOR * (np.log(s) - s).sum(axis=-1)
+    return log_likelihood - strength / 2 * rough + log_prior
 
 
 def best_of(exponents, *options):
@@ -65,45 +65,54 @@ def best_of(exponents, *options):
 def test_a_general_solver_finds_the_same(strength, monkeypatch):
     n = 30
     m = 8
-    counts = samples(m, 300, number=1)[0]
-    (basis, penalty) = spline(np.arange(1.0, n + 1), n)
+    [counts] = samples(m, 300, number=1)
+    basis, penalty = spline(np.arange(1.0, n + 1), n)
     best = best_of(basis.shape[1], strength, counts, likelihood(n, m), basis, penalty)
     monkeypatch.setattr(smooth, "STRENGTHS", [strength])
-    found = solved(n, m, counts)[1][0]
-    np.testing.assert_allclose(found, distribution(np.exp(best.x), basis), rtol=1e-3)
+    _, [estimate] = solved(n, m, counts)
+    np.testing.assert_allclose(estimate, distribution(np.exp(best.x), basis), rtol=1e-3)
 
 
 def test_strengths_are_weighted_by_their_integrals(monkeypatch):
-    """The share of a λ in the mean is ∫ exp(objective) ds λ^(rank of the penalty / 2), with log s
-    on a fine grid.
+    """The share of a λ in the mean is ∫ exp(objective) ds λ^(rank of the penalty / 2).
+
+    The integrals are sums over a fine grid of log s.
     """
     n = 3
     m = 2
     counts = np.array([5455.0, 2727.0, 1818.0])
-    given = (counts, likelihood(n, m), *spline(np.arange(1.0, n + 1), n))
-    found = []
-    integrals = []
-    for strength in (10.0, 1.0):
-        best = best_of(3, strength, *given)
+    problem = (counts, likelihood(n, m), *spline(np.arange(1.0, n + 1), n))
+    line = np.linspace(-6, 6, 49)
+    grid = np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3)
+
+    def log_integral(strength):
+        best = best_of(3, strength, *problem)
         spread = np.linalg.cholesky(best.hess_inv)
-        line = np.linspace(-6, 6, 49)
-        logs = best.x + np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3) @ spread.T
-        of_grid = logsumexp(objective(np.exp(logs), strength, *given) + logs.sum(axis=1))
-        integrals.append(of_grid + np.log(np.linalg.det(spread) * strength))
-    for strengths in ([10.0], [1.0], [10.0, 1.0]):
+        logs = best.x + grid @ spread.T
+        log_sum = logsumexp(objective(np.exp(logs), strength, *problem) + logs.sum(axis=1))
+        return log_sum + np.log(np.linalg.det(spread) * strength)
+
+    def estimate(strengths):
         monkeypatch.setattr(smooth, "STRENGTHS", strengths)
-        found.append(solved(n, m, counts)[1][0])
-    smoother, rougher, both = found
+        _, [distribution] = solved(n, m, counts)
+        return distribution
+
+    smoother = estimate([10.0])
+    rougher = estimate([1.0])
+    both = estimate([10.0, 1.0])
     share = (both - rougher) @ (smoother - rougher) / np.sum((smoother - rougher) ** 2)
-    assert np.log((1 - share) / share) == pytest.approx(integrals[1] - integrals[0], abs=0.1)
+    expected = log_integral(1.0) - log_integral(10.0)
+    assert np.log((1 - share) / share) == pytest.approx(expected, abs=0.1)
 
 
 def test_a_sample_does_not_depend_on_the_others(monkeypatch):
     counts = samples(20, 300, number=7)
     _, together = solved(1000, 20, counts)
-    np.testing.assert_allclose(solved(1000, 20, counts[3])[1][0], together[3], rtol=1e-9)
+    _, [alone] = solved(1000, 20, counts[3])
+    np.testing.assert_allclose(alone, together[3], rtol=1e-9)
     monkeypatch.setattr(smooth, "_ENTRIES", 1)
-    np.testing.assert_allclose(solved(1000, 20, counts)[1], together, rtol=1e-9)
+    _, in_parts = solved(1000, 20, counts)
+    np.testing.assert_allclose(in_parts, together, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -112,11 +121,14 @@ def test_a_sample_does_not_depend_on_the_others(monkeypatch):
 @pytest.mark.parametrize("events", [1, 500_000])
 def test_samples_at_the_edges(n, m, replacement, events):
     counts = np.zeros((4, m + 1))
-    counts[[0, 1, 2], [0, m, m // 2]] = events
+    counts[0, 0] = events
+    counts[1, m] = events
+    counts[2, m // 2] = events
     counts[3, [0, m]] = events
-    nodes, found = solved(n, m, counts, replacement)
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
-    assert np.diff(found / nodes.weights, axis=1).max() <= 1e-12
+    nodes, distributions = solved(n, m, counts, replacement)
+    np.testing.assert_allclose(distributions.sum(axis=1), 1, rtol=1e-12)
+    assert np.diff(distributions / nodes.weights, axis=1).max() <= 1e-12
     if events > 1:
-        assert found[0, 0] > 0.9  # every user has x = 0
-        np.testing.assert_allclose(found[1], nodes.weights / n, rtol=0.01)  # none does: uniform
+        all_at_0, all_at_m, _, _ = distributions
+        assert all_at_0[0] > 0.9
+        np.testing.assert_allclose(all_at_m, nodes.weights / n, rtol=0.01)  # uniform

@@ -1,6 +1,4 @@
-"""Strict bounds: the best fit and the ends of the bounds by general solvers, and what makes them
-bounds.
-"""
+"""Strict bounds: the best fit and their ends by general solvers, and what makes them bounds."""
 
 from types import SimpleNamespace
 
@@ -27,10 +25,14 @@ METRICS = tuple(metric(label) for label in ("recall@2", "ndcg@3", "ap", "auc"))
 
 
 def fit_of(shape, n, m, users, seed=1, finer=1, exponent=0.7):
-    """The fit to a random sample of a power law, with counts as if there were so many users."""
-    mixture, exact = (mixtures_of(n, m, factor)[shape] for factor in (finer, 1))
-    law = np.arange(1.0, len(exact.probabilities) + 1) ** -exponent
-    sample = np.random.default_rng(seed).multinomial(2000, law / law.sum() @ exact.probabilities)
+    """The fit to a random sample of a power law, with counts as if there were so many users.
+
+    The mixture may be finer than the one whose members have the power law.
+    """
+    mixture = mixtures_of(n, m, finer)[shape]
+    sampled = mixtures_of(n, m)[shape]
+    law = np.arange(1.0, len(sampled.probabilities) + 1) ** -exponent
+    sample = np.random.default_rng(seed).multinomial(2000, law / law.sum() @ sampled.probabilities)
     return Fit.from_counts(mixture, sample * users / 2000)
 
 
@@ -40,8 +42,9 @@ def mixtures_of(n, m, finer=1):
 
 
 def end(fit, weights, side, z):
-    """The limit of the mean weight, with the errors that the fit assumes, for the best level of the
-    weights.
+    """The limit of the mean weight, for the best level of the weights.
+
+    The errors are those that the fit assumes.
     """
     variance = 1 / fit.scale**2
     spread = weights - variance @ weights / variance.sum()
@@ -52,16 +55,18 @@ def end(fit, weights, side, z):
 @pytest.mark.parametrize(("n", "m", "users"), [(12, 8, 20_000), (60, 10, 2000)])
 def test_a_fit_has_the_largest_likelihood(shape, n, m, users):
     fit = fit_of(shape, n, m, users)
-    # the likelihood is concave, so that none is larger by more than this
-    assert users * ((fit.mixture.probabilities @ (fit.observed / fit.fitted)).max() - 1) < 0.02
+    # the log-likelihood is concave, so that none is larger by more than this
+    slopes = fit.mixture.probabilities @ (fit.observed / fit.fitted)
+    assert users * (slopes.max() - 1) < 0.02
 
 
-def end_by_slsqp(fit, at, side, z):
-    """The largest (side 1) or smallest value of proportions whose sample is within z of the fitted
-    one.
+def end_by_slsqp(fit, column, side, z):
+    """The largest (side 1) or smallest (side -1) metric of proportions near the fit.
+
+    Their sample is within z of the fitted one.
     """
     chances = (fit.mixture.probabilities - fit.fitted) * fit.scale
-    value = side * fit.mixture.values[:, at]
+    value = side * fit.mixture.values[:, column]
     constraints = [
         {"type": "eq", "fun": lambda v: v.sum() - 1, "jac": np.ones_like},
         {"type": "ineq", "fun": lambda v: z**2 - np.sum((v @ chances) ** 2),
@@ -69,14 +74,13 @@ def end_by_slsqp(fit, at, side, z):
     ]  # fmt: skip
     options = {"jac": lambda v: -value, "bounds": [(0, 1)] * len(value), "constraints": constraints}
     options |= {"method": "SLSQP", "options": {"ftol": 1e-13, "maxiter": 1000}}
-    found = []
+    optima = []
     for share in (0.0, 0.1, 0.5):  # of an even start
-        best = minimize(
-            lambda v: -value @ v, (1 - share) * fit.proportions + share / len(value), **options
-        )
+        start = (1 - share) * fit.proportions + share / len(value)
+        best = minimize(lambda v: -value @ v, start, **options)
         if np.linalg.norm(best.x @ chances) <= z + 1e-6 and abs(best.x.sum() - 1) < 1e-8:
-            found.append(value @ best.x)
-    return side * max(found)
+            optima.append(value @ best.x)
+    return side * max(optima)
 
 
 @pytest.mark.parametrize("side", [-1, 1])
@@ -84,33 +88,37 @@ def end_by_slsqp(fit, at, side, z):
 @pytest.mark.parametrize(("n", "m", "users", "z"), [(12, 5, 300, 1.96), (12, 8, 1e5, 0.98)])
 def test_weights_have_the_end_that_a_general_solver_finds(shape, side, n, m, users, z):
     fit = fit_of(shape, n, m, users)
-    for at in range(len(METRICS)):
-        found = end(fit, fit.weights(at, side, z), side, z)
-        assert found == pytest.approx(end_by_slsqp(fit, at, side, z), abs=1e-6)
+    for column in range(len(METRICS)):
+        limit = end(fit, fit.weights(column, side, z), side, z)
+        assert limit == pytest.approx(end_by_slsqp(fit, column, side, z), abs=1e-6)
+
+
+def smallest_margin(mixture, weights, column, side):
+    """How far the mean weights of all members are beyond their metric, on the side of the bound."""
+    means = mixture.probabilities @ weights
+    return (side * (means - mixture.values[:, column])).min()
 
 
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_weights_bound_the_metric_of_every_member_also_between_those_of_the_grid(shape, side):
-    coarse, fine = (fit_of(shape, 3541, 50, 1000, finer=finer) for finer in (1, 4))
+    coarse = fit_of(shape, 3541, 50, 1000)
+    fine = fit_of(shape, 3541, 50, 1000, finer=4)
     assert len(fine.mixture.probabilities) > 2 * len(coarse.mixture.probabilities)
-    for at in range(len(METRICS)):
-        weights, finer = (fit.weights(at, side, 1.96) for fit in (coarse, fine))
+    for column in range(len(METRICS)):
+        weights = coarse.weights(column, side, 1.96)
+        assert smallest_margin(coarse.mixture, weights, column, side) >= -1e-9
         # within the ranks from one k to the next
-        for fit, least in (
-            (coarse, -1e-9),
-            (fine, -5e-3),
-        ):
-            off = fit.mixture.probabilities @ weights - fit.mixture.values[:, at]
-            assert (side * off).min() >= least
-        assert end(coarse, weights, side, 1.96) == pytest.approx(
-            end(fine, finer, side, 1.96), abs=1e-4
-        )
+        assert smallest_margin(fine.mixture, weights, column, side) >= -5e-3
+        fine_weights = fine.weights(column, side, 1.96)
+        fine_end = end(fine, fine_weights, side, 1.96)
+        assert end(coarse, weights, side, 1.96) == pytest.approx(fine_end, abs=1e-4)
 
 
 def nearest_of_hull(points):
-    """The squared distance of the hull of (points, 2) points, all with positive coordinates, from
-    0, edge by edge.
+    """The squared distance of the hull of (points, 2) points from 0, edge by edge.
+
+    All coordinates of the points are positive.
     """
     ends = [(a, b) for a in points for b in points]
     shares = [np.clip(a @ (a - b) / max((a - b) @ (a - b), 1e-300), 0, 1) for a, b in ends]
@@ -165,18 +173,21 @@ class DrawnByHand:
         return place >= limit
 
 
-@pytest.mark.parametrize(("drawn", "p_value"), [
-    ([1.0] * 199, 1 / 200),  # the observed one is one of 200
-    ([1.0] * 97 + [3.0, 2.0] + [1.0] * 100, 3 / 200),
-    ([3.0] * 10, 1.0),  # eleven are as far, and no more are drawn
-    ([1.0, 3.0] * 10, 11 / 21),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("drawn", "p_value"),
+    [
+        pytest.param([1.0] * 199, 1 / 200, id="the observed one is one of 200"),
+        pytest.param([1.0] * 97 + [3.0, 2.0] + [1.0] * 100, 3 / 200, id="two are as far"),
+        pytest.param([3.0] * 10, 1.0, id="eleven are as far, and no more are drawn"),
+        pytest.param([1.0, 3.0] * 10, 11 / 21, id="every second one is as far"),
+    ],
+)
 def test_the_observed_sample_is_one_of_those_that_are_as_far(drawn, p_value):
     assert p_value_of([DrawnByHand(2.0, drawn)], 0, 0.05) == p_value
 
 
 def test_bounds_of_classes_are_the_bounds_of_their_users():
-    """Users with 20 and with 200 candidates: each weight is that of the fit of the own class."""
+    """Users have 20 or 200 candidates. Each weight is that of the fit of the user's class."""
     n = np.repeat([20, 200], [100, 300])
     x = np.random.default_rng(2).binomial(5, 0.2, 400)
     outcomes, which = Outcomes.observed(SampledRanks(x, np.full(400, 5), n, False))
@@ -187,9 +198,9 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
     expected = 0
     for (users, fit), share in zip(fits, (0.75, 0.25), strict=True):
         z = 1.96 * np.sqrt(share)
-        weights = np.array(
-            [[fit.weights(at, side, z) for at in range(len(METRICS))] for side in (-1, 1)]
-        )
+        lower = [fit.weights(column, -1, z) for column in range(len(METRICS))]
+        upper = [fit.weights(column, 1, z) for column in range(len(METRICS))]
+        weights = np.array([lower, upper])
         np.testing.assert_array_equal(bounds.weights[:, :, users.outcomes], weights[:, :, users.x])
         assert (bounds.least <= weights.min(axis=2)).all()
         assert (bounds.most >= weights.max(axis=2)).all()
@@ -204,22 +215,28 @@ def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
     counts = np.bincount(which).astype(float)
     part = np.where(outcomes.candidates == 80, counts, 0.0)
-    (_, _), (few, missing) = fits = estimate.fits_of_part("decreasing", part)
-    assert missing is None
+    fits = estimate.fits_of_part("decreasing", part)
+    _, (users, fit) = fits
+    assert fit is None
     bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
-    least, most = ([metric_.of_rank(rank, 50) for metric_ in METRICS] for rank in (50, 1))
-    np.testing.assert_allclose(
-        bounds.weights[0][:, few.outcomes].T, [least] * len(few.outcomes), atol=1e-9
-    )
-    np.testing.assert_allclose(bounds.weights[1][:, few.outcomes].T, [most] * len(few.outcomes))
+    lower, upper = bounds.weights[:, :, users.outcomes]
+    smallest = [[metric.of_rank(50, 50)] * len(users.outcomes) for metric in METRICS]
+    largest = [[metric.of_rank(1, 50)] * len(users.outcomes) for metric in METRICS]
+    np.testing.assert_allclose(lower, smallest, atol=1e-9)
+    np.testing.assert_allclose(upper, largest)
+
+
+def decreasing_law(ranks, n):
+    return 1 / (ranks + (20 if n == 900 else 40))
+
+
+def humped_law(ranks, n):
+    return np.exp(-(((ranks / n - 0.1) / 0.02) ** 2))
 
 
 @pytest.mark.parametrize(
     ("law_of", "contradicts"),
-    [
-        (lambda ranks, n: 1 / (ranks + (20 if n == 900 else 40)), False),
-        (lambda ranks, n: np.exp(-(((ranks / n - 0.1) / 0.02) ** 2)), True),
-    ],
+    [(decreasing_law, False), (humped_law, True)],
     ids=["decreasing, and another law for each n", "a hump"],
 )
 def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
@@ -227,26 +244,21 @@ def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
     m = 250
     sizes = (900, 1100)
     users = 40_000
-    laws = [law_of(np.arange(1.0, n + 1), n) for n in sizes]
-    pools = [(np.arange(n), n - 1) for n in sizes]
-    shares = [
-        law / law.sum() @ pmf(*pool, SamplingDesign(m))
-        for law, pool in zip(laws, pools, strict=True)
-    ]
+    laws = {n: law_of(np.arange(1.0, n + 1), n) for n in sizes}
+    laws = {n: law / law.sum() for n, law in laws.items()}
+    shares = [law @ pmf(np.arange(n), n - 1, SamplingDesign(m)) for n, law in laws.items()]
     counts = np.round(users / 2 * np.concatenate(shares)).astype(np.int64)
     x = np.tile(np.arange(m + 1), 2)
     outcomes = Outcomes(x, np.full_like(x, m), np.repeat(sizes, m + 1), False, counts)
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
     fits = estimate.fits(counts.astype(float))
-    own = csr_array(np.eye(len(outcomes)))
+    event_of_user = csr_array(np.eye(len(outcomes)))
     assert len(fits) == 1
-    assert (estimate.p_value(counts, own, fits, 0, 0.05) <= 0.05) == contradicts
-    if not contradicts:  # the mean weights bound the metrics, though each n has its own law
+    p_value = estimate.p_value(counts, event_of_user, fits, seed=0, significance=0.05)
+    assert (p_value <= 0.05) == contradicts
+    if not contradicts:  # the mean weights bound the metrics, though each n has another law
         bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
-        values = [np.stack([one.values(n) for one in METRICS]) for n in sizes]
-        truth = np.mean(
-            [of_n @ (law / law.sum()) for of_n, law in zip(values, laws, strict=True)], axis=0
-        )
-        low, high = (bounds.weights @ counts / counts.sum())[[0, 1]]
-        assert (low <= truth + 1e-4).all()
-        assert (truth <= high + 1e-4).all()
+        low, high = bounds.weights @ counts / counts.sum()
+        for column, metric in enumerate(METRICS):
+            truth = np.mean([metric.values(n) @ law for n, law in laws.items()])
+            assert low[column] - 1e-4 <= truth <= high[column] + 1e-4
