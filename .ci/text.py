@@ -17,11 +17,15 @@ ROOT = Path(__file__).parents[1]
 NAMED = (
     ".ci",
     "docs",
+    "src/sampled_metrics/core/estimators",
     "src/sampled_metrics/core/evaluation",
     "src/sampled_metrics/lists",
+    "src/sampled_metrics/papers",
     "src/sampled_metrics/planning",
     "src/sampled_metrics/stages",
     "src/sampled_metrics/validation",
+    "tests/core/estimators",
+    "tests/papers",
 )
 """Folders without vague names.
 
