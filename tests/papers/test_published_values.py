@@ -44,7 +44,7 @@ def test_the_published_example() -> None:
 
 @pytest.mark.parametrize("labels", [("recall@1", "recall@3"), ("ndcg@5", "recall@3")])
 def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme(labels) -> None:
-    """Of all distributions of ranks that show the two values exactly."""
+    """The programme is over all distributions of ranks that show the two values exactly."""
     n = 12
     m = 5
     rank = np.arange(1, n + 1)
@@ -186,7 +186,7 @@ def ends_by_subset(
 
 
 def test_values_that_no_ranks_explain_are_named() -> None:
-    """By linear programmes, no ranks show the named values, but some ranks show all but one."""
+    """By linear programmes, no ranks show the three named values, but some show any two of them."""
     n = 200
     m = 20
     labels = ("hr@1", "hr@2", "hr@3", "auc")

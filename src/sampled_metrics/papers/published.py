@@ -177,7 +177,7 @@ def _in_common(earlier: _Mean, later: _Mean) -> _Mean:
 
 
 def _contradiction(means: KnownMeans) -> str:
-    """Return which of the means cannot be together, in words; as few as can be."""
+    """Return the fewest means that cannot be together, in words."""
     sizes = range(1, len(means.functions) + 1)
     parts = (
         means.part(rows)

@@ -151,7 +151,7 @@ def mixtures(
     is_binomial = users[0].replacement if replacement is None else replacement
     users_by_m = _by_negatives(users)
     k = _members_k(users, metrics, finer, known or ())
-    # the n of a class that have members, both as one where they are the same for each m
+    # the smallest and the largest n have members of their own, unless each m has a single n
     several = any(len({group.candidates for group in groups}) > 1 for groups in users_by_m.values())
     ends = [min, max] if several else [max]
     mixtures_by_end = [
@@ -213,7 +213,7 @@ def _mixtures_of_end(
     k: Ints,
     metrics: tuple[Metric, ...],
     is_binomial: bool,
-    is_each: bool,
+    keeps_each_x: bool,
 ) -> dict[str, Mixture]:
     """Return the mixture of each shape for users who have the smallest or the largest n of their m.
 
@@ -223,7 +223,7 @@ def _mixtures_of_end(
         k: of the members.
         metrics: the metrics.
         is_binomial: whether P(x | r) is taken as binomial.
-        is_each: whether each x is a cell, also of large m.
+        keeps_each_x: whether each x is a cell, also of large m.
     """
     total = sum(group.events for groups in users_by_m.values() for group in groups)
     probabilities: dict[str, list[Floats]] = {shape: [] for shape in MIXTURES}
@@ -234,7 +234,7 @@ def _mixtures_of_end(
         )
         n = end(group.candidates for group in groups)
         share = sum(group.events for group in groups) / total
-        starts = np.arange(m + 1) if is_each else _cell_starts(m)
+        starts = np.arange(m + 1) if keeps_each_x else _cell_starts(m)
         members = _members(n, m, k, metrics, is_binomial)
         for shape, (member_probabilities, member_values) in members.items():
             in_cells = np.add.reduceat(member_probabilities, starts, axis=1)
