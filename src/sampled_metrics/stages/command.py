@@ -142,7 +142,7 @@ def stages(
     chosen = None
     if part is not None:
         number, parts = part
-        chosen = slice(number - 1, None, parts)  # every eighth, as a part is like the whole
+        chosen = slice(number - 1, None, parts)  # such as every eighth: a part is like the whole
     with warnings_on_stderr():
         try:
             ranks = sm.staged_ranks(
