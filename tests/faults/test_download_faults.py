@@ -182,17 +182,16 @@ def test_two_processes_at_a_time(destination: Path) -> None:
 
     code = "import sys, pathlib\nfrom sampled_metrics_study.data.downloads import download\n"
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with serving(cut_later, honest) as slow, serving(honest) as fast:
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]
-        with subprocess.Popen(
-            command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-        ) as other:
-            while slow.requests == 0 and other.poll() is None:
+        with subprocess.Popen(command, env=env) as slow_process:
+            while slow.requests == 0 and slow_process.poll() is None:
                 time.sleep(0.01)
             downloads.download([fast.url], destination, sha256=SHA256)
             assert destination.read_bytes() == CONTENT
             is_done.set()
-        assert other.returncode == 0
+        assert slow_process.returncode == 0
     assert slow.requests == 2
     assert destination.read_bytes() == CONTENT
     assert list(destination.parent.iterdir()) == [destination]
