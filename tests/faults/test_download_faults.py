@@ -1,5 +1,6 @@
-"""Servers that answer badly: a download is right by its checksum, or fails in one line, in time,
-and leaves no file.
+"""Servers that answer badly: a download is right by its checksum, or fails in one line.
+
+It fails in time, and leaves no file.
 """
 
 import hashlib
@@ -149,7 +150,7 @@ def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
     with serving(bad.chunked(NOISE)) as server:
         tracemalloc.start()
         fetch(server.url, destination)
-        peak = tracemalloc.get_traced_memory()[1]
+        _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 20e6
 
