@@ -243,9 +243,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a file to write must be one that can be written and is not read."""
-        inputs = [
-            path for option in self.params if option.type is FILE for path in _paths(ctx, option)
-        ]
+        inputs = _paths(ctx, [option for option in self.params if option.type is FILE])
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
         self._refuse_idle_separator(ctx)
@@ -254,9 +252,7 @@ class Command(click.Command):
 
     def _refuse_idle_separator(self, ctx: click.Context) -> None:
         """Raise an error of usage if there is a separator, and no file is csv."""
-        texts = [
-            path for option in self.params if option.name in _TEXTS for path in _paths(ctx, option)
-        ]
+        texts = _paths(ctx, [option for option in self.params if option.name in _TEXTS])
         are_binary = texts and all(path.lower().endswith(_BINARY) for path in texts)
         if ctx.params.get("separator") and are_binary:
             raise click.UsageError("--separator is for csv files, and there is none")
@@ -265,15 +261,13 @@ class Command(click.Command):
         """Raise an error unless the result can be written, and to no file that is read."""
         from sampled_metrics._files import require_writable
 
-        is_in_file = False  # the result; a figure is drawn beside it
-        for option in self.params:
-            if not isinstance(option.type, OutputFile):
-                continue
-            paths = _paths(ctx, option)
-            for path in paths:
-                if path != "-":
-                    require_writable(path, input_files)
-            is_in_file |= option.name == "output" and "-" not in paths
+        outputs = [option for option in self.params if isinstance(option.type, OutputFile)]
+        for path in _paths(ctx, outputs):
+            if path != "-":
+                require_writable(path, input_files)
+        # a figure is drawn beside the result, which is printed then, too
+        results = [option for option in outputs if option.name == "output"]
+        is_in_file = bool(results) and "-" not in _paths(ctx, results)
         if sys.stdout is None and not is_in_file:  # closed, as by >&-
             raise SampledMetricsError("standard output is closed, and the result would be lost")
 
@@ -283,13 +277,17 @@ class Command(click.Command):
             formatter.write(f"\nExample:\n{self.epilog}\n")
 
 
-def _paths(ctx: click.Context, option: click.Parameter) -> list[str]:
-    """Return the files that an option or an argument was given, those of NAME=FILE,FILE,... too."""
-    files = ctx.params[str(option.name)]
-    arguments = files if isinstance(files, tuple) else (files,)
-    return [
-        path for argument in arguments if argument is not None for path in named_files(argument)[1]
-    ]
+def _paths(ctx: click.Context, options: list[click.Parameter]) -> list[str]:
+    """Return the files that options and arguments were given, those of NAME=FILE,FILE,... too."""
+    paths: list[str] = []
+    for option in options:
+        files = ctx.params[str(option.name)]
+        arguments = files if isinstance(files, tuple) else (files,)
+        for argument in arguments:
+            if argument is not None:
+                _, named = named_files(argument)
+                paths += named
+    return paths
 
 
 def named_files(argument: str) -> tuple[str | None, list[str]]:

@@ -145,10 +145,11 @@ def stages(
         chosen = slice(number - 1, None, parts)  # such as every eighth: a part is like the whole
     with warnings_on_stderr():
         try:
+            scorer = sm.Ranker(
+                function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency
+            )
             ranks = sm.staged_ranks(
-                sm.Ranker(
-                    function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency
-                ),
+                scorer,
                 pairs,
                 test,
                 order=order if order == "popularity" else np.squeeze(read_array(order)),

@@ -75,7 +75,9 @@ def _rules_of_content(
 
 
 def _fault_of_columns(rows: pd.DataFrame, boundaries: list[int]) -> str:
-    counts = [f"{what}_{boundary}" for boundary in boundaries for what in ("above", "tied")]
+    counts = []
+    for boundary in boundaries:
+        counts += [f"above_{boundary}", f"tied_{boundary}"]
     whole = ["candidates", "scored", "above", "tied", "fold", *counts]
     for column in ["user", "item", "score", "uniform", "outcome", *whole]:
         if column not in rows:

@@ -313,14 +313,18 @@ class StagedRanks(Ranked):
                 have, or was changed after it was written.
         """
         rows, content = staged_files.read(path)
+        boundaries = content["boundaries"]
+        columns = {name: rows[name].to_numpy() for name in _COLUMNS}
         return cls(
-            **{name: rows[name].to_numpy() for name in _COLUMNS},
-            boundaries=np.array(content["boundaries"]),
-            above_at=rows[[f"above_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
-            tied_at=rows[[f"tied_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
+            **columns,
+            boundaries=np.array(boundaries),
+            above_at=rows[[f"above_{boundary}" for boundary in boundaries]].to_numpy(),
+            tied_at=rows[[f"tied_{boundary}" for boundary in boundaries]].to_numpy(),
             complete=(rows["outcome"] == "complete").to_numpy(),
             digests=content["digests"],
-            **{key: content[key] for key in ("k", "depth", "seed")},
+            k=content["k"],
+            depth=content["depth"],
+            seed=content["seed"],
         )
 
     def redrawn(
@@ -472,16 +476,7 @@ class StagedRanks(Ranked):
             or not all(isinstance(part, StagedRanks) for part in parts)
         ):
             raise DataError("concat takes staged ranks, of one part of the users or more")
-        for number, part in enumerate(parts[1:], 2):
-            for what, value in part.run.items():
-                if what != "users" and value != parts[0].run[what]:
-                    raise DataError(
-                        f"part {number} has another {what} than part 1; parts are of one run"
-                    )
-            if not np.array_equal(part.boundaries, parts[0].boundaries):
-                raise DataError(
-                    f"part {number} has other boundaries than part 1; parts are of one run"
-                )
+        _require_one_run(parts)
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
             raise DataError(f"user {shown(users[users.duplicated()].iloc[0])} is in two parts")
@@ -501,6 +496,18 @@ class StagedRanks(Ranked):
         """
         order = np.argsort(self.user, kind="stable")
         return replace(self, **{name: getattr(self, name)[order] for name in self.per_row})
+
+
+def _require_one_run(parts: Sequence[StagedRanks]) -> None:
+    """Raise DataError unless parts are of one run; the message says what differs."""
+    for number, part in enumerate(parts[1:], 2):
+        for what, value in part.run.items():
+            if what != "users" and value != parts[0].run[what]:
+                raise DataError(
+                    f"part {number} has another {what} than part 1; parts are of one run"
+                )
+        if not np.array_equal(part.boundaries, parts[0].boundaries):
+            raise DataError(f"part {number} has other boundaries than part 1; parts are of one run")
 
 
 def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:
