@@ -52,17 +52,18 @@ def test_staged_ranks_do_not_depend_on_the_order_of_labels(data: Any) -> None:
 
 
 def test_an_order_by_labels_decides_which_candidates_are_scored_first() -> None:
-    asked = []
+    scored_items = []
 
     def score(users: Any, items: Any) -> Any:
-        asked.extend(np.asarray(items).tolist())
+        scored_items.extend(np.asarray(items).tolist())
         return np.zeros(len(users))
 
     order = pd.Series({9: 5.0, 1: 4.0, 3: 3.0, 40: 2.0, 20: 1.0, 5: 0.0, 12: -1.0, 111: -2.0})
     sm.staged_ranks(
         score, np.zeros((1, 8)), [4], order=order, depth=None, user_ids=["u"], item_ids=ITEMS
     )
-    assert asked == [111, 9, 1, 3, 40, 20, 5, 12]  # the held-out item, and then the candidates
+    # the held-out item, and then the candidates
+    assert scored_items == [111, 9, 1, 3, 40, 20, 5, 12]
 
 
 def test_scores_of_pairs_by_other_labels_are_refused() -> None:
