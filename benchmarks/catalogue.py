@@ -80,9 +80,9 @@ def random_catalogue(users: int, items: int, events: int, rng: np.random.Generat
     def draw(tastes: Ints) -> Ints:
         uniform = rng.random(len(tastes))
         is_own = rng.random(len(tastes)) < OF_TASTE
-        first = np.where(is_own, starts[tastes], 0)
-        last = np.where(is_own, starts[tastes + 1], items)
-        weight = cumulative[first] + uniform * (cumulative[last] - cumulative[first])
+        start = np.where(is_own, starts[tastes], 0)
+        end = np.where(is_own, starts[tastes + 1], items)
+        weight = cumulative[start] + uniform * (cumulative[end] - cumulative[start])
         # in a small catalogue, a genre may have no items; the draw is then an item of another genre
         position = np.searchsorted(cumulative, weight, side="right") - 1
         return by_genre[np.minimum(position, items - 1)]
@@ -119,16 +119,18 @@ def blocks(users: int, items: int, events: int) -> Iterator[pd.DataFrame]:
         np.cumsum(counts), rng.choice(events, size=items, replace=False), side="right"
     )
     owned = np.sort(owners * items + np.arange(items))
-    starts = 86_400 * (FIRST_DAY + rng.integers(DAYS, size=users))
+    first_seconds = 86_400 * (FIRST_DAY + rng.integers(DAYS, size=users))
     last_of_block = np.flatnonzero(np.diff((np.cumsum(counts) - 1) // BLOCK, append=-1))
-    for first, end in pairwise([0, *(1 + last_of_block).tolist()]):
-        given = owned[slice(*np.searchsorted(owned, [first * items, end * items]))] - first * items
-        pairs = draw_pairs(counts[first:end], tastes[first:end], given, items, draw)
-        user = first + pairs // items
+    for start, end in pairwise([0, *(1 + last_of_block).tolist()]):
+        block = slice(start, end)  # of users
+        place = slice(*np.searchsorted(owned, [start * items, end * items]))
+        owned_pairs = owned[place] - start * items
+        pairs = draw_pairs(counts[block], tastes[block], owned_pairs, items, draw)
+        user = start + pairs // items
         ratings = (1 + rng.integers(10, size=len(pairs))) / 2
         seconds = rng.integers(86_400 * SPAN, size=len(pairs))
         columns = {"userId": user + 1, "movieId": pairs % items + 1, "rating": ratings}
-        yield pd.DataFrame(columns | {"timestamp": starts[user] + seconds})
+        yield pd.DataFrame(columns | {"timestamp": first_seconds[user] + seconds})
 
 
 def main() -> None:
@@ -140,24 +142,26 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--events", type=int, default=EVENTS)
     parser.add_argument("--output", type=Path, required=True, help="the zip archive")
-    given = parser.parse_args()
-    if given.users < 1 or given.items < 2:
+    arguments = parser.parse_args()
+    if arguments.users < 1 or arguments.items < 2:
         sys.exit(
-            f"error: users must be 1 or more, not {given.users}, and items 2 or more, not "
-            f"{given.items}"
+            f"error: users must be 1 or more, not {arguments.users}, and items 2 or more, not "
+            f"{arguments.items}"
         )
-    lowest = max(given.users, given.items)
-    highest = given.users * (given.items // 2)
-    if not lowest <= given.events <= highest:
+    lowest = max(arguments.users, arguments.items)
+    highest = arguments.users * (arguments.items // 2)
+    if not lowest <= arguments.events <= highest:
         limits = f"{lowest} (one for each user and item) to {highest} (half of the pairs)"
-        sys.exit(f"error: events must be {limits}, not {given.events}")
+        sys.exit(f"error: events must be {limits}, not {arguments.events}")
     try:
         with (
-            _files.atomic_write(given.output) as temporary,
+            _files.atomic_write(arguments.output) as temporary,
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
             archive.open("ratings.csv", "w", force_zip64=True) as file,  # its time is always 1980
         ):
-            for number, block in enumerate(blocks(given.users, given.items, given.events)):
+            for number, block in enumerate(
+                blocks(arguments.users, arguments.items, arguments.events)
+            ):
                 file.write(
                     block.to_csv(index=False, header=number == 0, lineterminator="\n").encode()
                 )

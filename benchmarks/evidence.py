@@ -68,8 +68,8 @@ def read_events(path: Path) -> pd.DataFrame:
         table = pd.read_csv(path, sep=" ", header=None, names=["user", "item"])
         table["time"] = np.arange(len(table))
     table = table[["user", "item", "time"]].drop_duplicates(["user", "item"])
-    table["user"] = pd.factorize(table["user"])[0]
-    table["item"] = pd.factorize(table["item"])[0]
+    for column in ("user", "item"):
+        table[column], _ = pd.factorize(table[column])
     table = table.sort_values(["user", "time"], kind="stable")
     events_of_user = table.groupby("user")["item"].transform("size")
     return table[events_of_user >= 3]
@@ -92,14 +92,15 @@ def write(name: str, exact: sm.ExactRanks, sampled: sm.SampledRanks) -> None:
     )
     FOLDER.mkdir(parents=True, exist_ok=True)
     table.to_csv(FOLDER / f"{name}.csv.gz", index=False, compression={"method": "gzip", "mtime": 0})
-    hits = [(table[column] <= 10).mean() for column in ("sampled_rank", "exact_rank")]
+    sampled_hits = (table["sampled_rank"] <= 10).mean()
+    exact_hits = (table["exact_rank"] <= 10).mean()
     print(
-        f"{name}: {len(table)} users, HR@10 among {NEGATIVES} {hits[0]:.4f}, among all "
-        f"{hits[1]:.4f}"
+        f"{name}: {len(table)} users, HR@10 among {NEGATIVES} {sampled_hits:.4f}, among all "
+        f"{exact_hits:.4f}"
     )
 
 
-def of_implicit(data: str, path: Path) -> None:
+def train_with_implicit(data: str, path: Path) -> None:
     """Train ALS and BPR of implicit, and rank the last event of each user."""
     from implicit.als import AlternatingLeastSquares
     from implicit.bpr import BayesianPersonalizedRanking
@@ -128,14 +129,14 @@ def of_implicit(data: str, path: Path) -> None:
         write(f"{data}-implicit-{name}", exact, sampled)
 
 
-def of_recbole(data: str, path: Path, names: list[str]) -> None:
+def train_with_recbole(data: str, path: Path, names: list[str]) -> None:
     """Train models of RecBole, and rank the last event of each user among all items and among
     RecBole's negatives.
     """
     for name in names:
-        model, test, of_sample = trained_by_recbole(data, path, name)
+        model, test, sampled_test = trained_by_recbole(data, path, name)
         exact = adapters.recbole.ranks(model, test)
-        sampled = adapters.recbole.sampled_ranks(model, of_sample, seed=SEED)
+        sampled = adapters.recbole.sampled_ranks(model, sampled_test, seed=SEED)
         write(f"{data}-recbole-{name}", exact, sampled)
 
 
@@ -176,8 +177,8 @@ def trained_by_recbole(data: str, path: Path, name: str) -> tuple[Any, Any, Any]
     model = get_model(config["model"])(config, training.dataset).to(config["device"])
     trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
     trainer.fit(training, saved=False, show_progress=False)
-    _, (_, _, of_sample) = prepared(f"uni{NEGATIVES}")
-    return model, test, of_sample
+    _, (_, _, sampled_test) = prepared(f"uni{NEGATIVES}")
+    return model, test, sampled_test
 
 
 def main() -> None:
@@ -189,12 +190,12 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("file", type=Path)
     parser.add_argument("models", nargs="*", metavar="MODEL")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    if given.library == "implicit":
-        of_implicit(given.name, given.file)
+    if arguments.library == "implicit":
+        train_with_implicit(arguments.name, arguments.file)
     else:
-        of_recbole(given.name, given.file, given.models or list(RECBOLE))
+        train_with_recbole(arguments.name, arguments.file, arguments.models or list(RECBOLE))
 
 
 if __name__ == "__main__":

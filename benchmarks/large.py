@@ -66,9 +66,8 @@ class Case:
     @property
     def title(self) -> str:
         """The case in the table."""
-        return f"{self.users:,} × {self.items:,}" + (
-            "" if self.form == "matrix" else f" × {self.d}"
-        )
+        factors = "" if self.form == "matrix" else f" × {self.d}"
+        return f"{self.users:,} × {self.items:,}{factors}"
 
 
 CASES = (
@@ -102,11 +101,11 @@ class Data:
         rng = np.random.default_rng(0)
         events = max(100, -(-case.items // case.users)) if case.users >= CHECKED else 100
         user = np.arange(case.users)
-        first = user * case.items // case.users
-        item = (first[:, np.newaxis] + np.arange(events)) % case.items
+        first_item = user * case.items // case.users
+        item = (first_item[:, np.newaxis] + np.arange(events)) % case.items
         training = pair_matrix(np.repeat(user, events), item.ravel(), (case.users, case.items))
         factors = rng.normal(size=(case.users, case.d)), rng.normal(size=(case.items, case.d))
-        return cls(case, factors, training, (first + events) % case.items)
+        return cls(case, factors, training, (first_item + events) % case.items)
 
     @property
     def single(self) -> tuple[np.ndarray, np.ndarray]:
@@ -117,9 +116,8 @@ class Data:
         """Return what the ways of benchmarks/ranking.py take."""
         user = np.arange(self.case.users)
         held_out = pair_matrix(user, self.held_out, self.training.shape)
-        return Split(self.training, held_out, user, np.arange(self.case.items)), FactorModel(
-            *self.factors
-        )
+        split = Split(self.training, held_out, user, np.arange(self.case.items))
+        return split, FactorModel(*self.factors)
 
 
 def scores_of(data: Data) -> Any:
@@ -163,15 +161,16 @@ def check(data: Data, scores: Any, table: Any) -> None:
         return sums
 
     target = block(held_out)[np.arange(users), np.arange(users), np.newaxis]
-    counted = np.zeros((2, users), dtype=np.int64)
-    for first in range(0, items, 2**13):
-        part = slice(first, first + 2**13)
+    above = np.zeros(users, dtype=np.int64)
+    tied = np.zeros(users, dtype=np.int64)
+    for start in range(0, items, 2**13):
+        part = slice(start, start + 2**13)
         is_candidate = data.training[:users, part].toarray() == 0
         is_candidate &= np.arange(items)[part] != held_out[:, np.newaxis]
         scores_of_part = block(part)
-        counted[0] += ((scores_of_part > target) & is_candidate).sum(axis=1)
-        counted[1] += ((scores_of_part == target) & is_candidate).sum(axis=1)
-    if not (np.array_equal(counted[0], table.above) and np.array_equal(counted[1], table.tied)):
+        above += ((scores_of_part > target) & is_candidate).sum(axis=1)
+        tied += ((scores_of_part == target) & is_candidate).sum(axis=1)
+    if not (np.array_equal(above, table.above) and np.array_equal(tied, table.tied)):
         sys.exit(f"error: {data.case}: the ranks are not those that were counted")
 
 
@@ -190,14 +189,13 @@ def reference(data: Data) -> Call:
 
     def call() -> int:
         above = 0
-        for first in range(0, len(users), height):
-            part = slice(first, first + height)
-            left = users[part]
-            scores = (
-                np.matmul(left, columns, out=memory[: len(left)])
-                if matrix is None
-                else matrix[part]
-            )
+        for start in range(0, len(users), height):
+            part = slice(start, start + height)
+            if matrix is None:
+                factors = users[part]
+                scores = np.matmul(factors, columns, out=memory[: len(factors)])
+            else:
+                scores = matrix[part]
             above += int((scores > target[part]).sum())
         return above
 
@@ -215,8 +213,8 @@ def numpy_top(data: Data) -> Call:
 
     def call() -> tuple[float, float]:
         places = []
-        for first in range(0, len(users), height):
-            part = slice(first, first + height)
+        for start in range(0, len(users), height):
+            part = slice(start, start + height)
             scores = users[part] @ columns
             scores[training[part].nonzero()] = -np.inf
             best = np.argpartition(-scores, K, axis=1)[:, :K]
@@ -278,12 +276,8 @@ def work(way: Way, case: Case) -> None:
             start = time.perf_counter()
             call()
             seconds = time.perf_counter() - start
-            print(
-                seconds,
-                resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                file=out,
-                flush=True,
-            )
+            megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(seconds, megabytes, file=out, flush=True)
 
 
 class Worker:
@@ -329,10 +323,8 @@ def measure(case: Case, pythons: dict[str, str], runs: int) -> list[dict[str, An
     for number in range(-1, runs):
         for name, worker in [*workers.items()]:
             seconds, megabytes = worker.turn()
-            rows.append(
-                asdict(case)
-                | {"way": name, "run": number, "seconds": seconds, "megabytes": megabytes}
-            )
+            row = {"way": name, "run": number, "seconds": seconds, "megabytes": megabytes}
+            rows.append(asdict(case) | row)
             print(f"{case.title}, {case.form}: {name} {seconds:.3f} s", file=sys.stderr)
             if seconds > LONGEST and name not in OURS:
                 workers.pop(name).close()
@@ -347,14 +339,15 @@ def pythons(peers: str | None) -> dict[str, str]:
     by_way = {}
     for name, way in WAYS.items():
         python = peers if way.is_peer else sys.executable
-        if python and (
-            not way.needs
-            or not subprocess.run(
-                [python, "-c", f"import {way.needs}"], capture_output=True
-            ).returncode
-        ):
+        if python and (not way.needs or has_package(python, way.needs)):
             by_way[name] = python
     return by_way
+
+
+def has_package(python: str, name: str) -> bool:
+    """Return whether a Python has a package."""
+    process = subprocess.run([python, "-c", f"import {name}"], capture_output=True)
+    return process.returncode == 0
 
 
 def medians(turns: pd.DataFrame) -> pd.DataFrame:
@@ -367,21 +360,21 @@ def medians(turns: pd.DataFrame) -> pd.DataFrame:
     seconds = chosen.pivot_table(
         index=keys, columns="way", values="seconds", aggfunc="median", sort=False
     )
-    of_ours = chosen[chosen["way"] == "this project"]
-    seconds = seconds.assign(megabytes=of_ours.groupby(keys)["megabytes"].max())
+    our_turns = chosen[chosen["way"] == "this project"]
+    seconds = seconds.assign(megabytes=our_turns.groupby(keys)["megabytes"].max())
     return seconds.loc[turns.drop_duplicates(keys).set_index(keys).index]
 
 
 def table(seconds: pd.DataFrame) -> str:
     """Return the table of the page in Markdown."""
-    others = [name for name in WAYS if name in seconds and name not in OURS]
+    peers = [way for way in WAYS if way in seconds and way not in OURS]
     head = [
         "users × items × factors",
         "limit",
         "**this project**",
         "times the limit",
         "memory, MB",
-        *others,
+        *peers,
     ]
     lines = [f"| {' | '.join(head)} |", f"|:---|{'---:|' * (len(head) - 1)}"]
     for (users, items, d, form), row in seconds.iterrows():
@@ -393,7 +386,7 @@ def table(seconds: pd.DataFrame) -> str:
             f"{ratio:.2f}",
             f"{row['megabytes']:,.0f}",
         ]
-        cells += ["" if np.isnan(row[other]) else f"{row[other]:.3g}" for other in others]
+        cells += ["" if np.isnan(row[way]) else f"{row[way]:.3g}" for way in peers]
         lines.append(f"| {Case(users, items, d, form).title}{name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

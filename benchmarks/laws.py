@@ -28,25 +28,24 @@ class Part:
 
     def words(self) -> str:
         """Return the part in words."""
-        return (
-            f"{self.share:.4g} {self.kind} "
-            f"({', '.join(f'{number:.4g}' for number in self.numbers)})"
-        )
+        numbers = ", ".join(f"{number:.4g}" for number in self.numbers)
+        return f"{self.share:.4g} {self.kind} ({numbers})"
 
 
-def _capped(r: np.ndarray, first: float, shift: float, most: float) -> np.ndarray:
-    falling = np.divide(1.0, r - shift, out=np.zeros(len(r)), where=r >= first)
-    possible = most * (r >= first)
-    scale = brentq(
-        lambda c: np.minimum(c * falling, possible).sum() - 1, 0.0, 1.0 / falling[falling > 0].min()
-    )
-    return np.minimum(scale * falling, possible)
+def _capped(r: np.ndarray, first_rank: float, shift: float, cap: float) -> np.ndarray:
+    falling = np.divide(1.0, r - shift, out=np.zeros(len(r)), where=r >= first_rank)
+    caps = cap * (r >= first_rank)
+    largest_scale = 1.0 / falling[falling > 0].min()
+    scale = brentq(lambda c: np.minimum(c * falling, caps).sum() - 1, 0.0, largest_scale)
+    return np.minimum(scale * falling, caps)
 
 
 WEIGHTS: dict[str, Callable[..., np.ndarray]] = {
-    "ranks": lambda r, first, last: 1.0 * ((r >= first) & (r <= last)),
-    "falling to": lambda r, last: np.maximum(last + 1.0 - r, 0.0),
-    "power": lambda r, exponent, offset, first=1: (r >= first) * (r + offset) ** -exponent,
+    "ranks": lambda r, first_rank, last_rank: 1.0 * ((r >= first_rank) & (r <= last_rank)),
+    "falling to": lambda r, last_rank: np.maximum(last_rank + 1.0 - r, 0.0),
+    "power": lambda r, exponent, offset, first_rank=1: (
+        (r >= first_rank) * (r + offset) ** -exponent
+    ),
     "lognormal": lambda r, mean, deviation: (
         np.exp(-(((np.log(r) - mean) / deviation) ** 2) / 2) / r
     ),
@@ -59,9 +58,9 @@ Law = tuple[Part, ...]
 """The parts of a law; their shares sum to 1."""
 
 
-def ranks(first: int, last: int | None = None, share: float = 1.0) -> Part:
+def ranks(first_rank: int, last_rank: int | None = None, share: float = 1.0) -> Part:
     """Return the part of a single rank, or of ranks with the same probability."""
-    return Part(share, "ranks", (first, first if last is None else last))
+    return Part(share, "ranks", (first_rank, first_rank if last_rank is None else last_rank))
 
 
 def law(*parts: Part) -> Law:
@@ -75,7 +74,9 @@ def law(*parts: Part) -> Law:
         shares[key] = shares.get(key, 0.0) + part.share
     total = sum(shares.values())
     return tuple(
-        Part(share / total, *key) for key, share in shares.items() if share > ROUNDING * total
+        Part(share / total, kind, numbers)
+        for (kind, numbers), share in shares.items()
+        if share > ROUNDING * total
     )
 
 
@@ -84,21 +85,21 @@ def whole(kind: str, *numbers: float) -> Law:
     return law(Part(1.0, kind, numbers))
 
 
-def mixed(one: Law, other: Law, share: float) -> Law:
-    """Return the first law with a share of the second."""
-    scaled = ((one, 1 - share), (other, share))
-    return law(
-        *(replace(part, share=part.share * factor) for parts, factor in scaled for part in parts)
-    )
+def mixed(base: Law, added: Law, share: float) -> Law:
+    """Return a law to which a share of a second one is added."""
+    base_parts = [replace(part, share=part.share * (1 - share)) for part in base]
+    added_parts = [replace(part, share=part.share * share) for part in added]
+    return law(*base_parts, *added_parts)
 
 
 @lru_cache(maxsize=1000)
 def rank_probabilities(parts: Law, n: int) -> np.ndarray:
     """Return (n,) probabilities of the ranks."""
-    weights = [
-        (part.share, WEIGHTS[part.kind](np.arange(1, n + 1), *part.numbers)) for part in parts
-    ]
-    probabilities = np.sum([share * of_part / of_part.sum() for share, of_part in weights], axis=0)
+    parts_of_sum = []
+    for part in parts:
+        weights = WEIGHTS[part.kind](np.arange(1, n + 1), *part.numbers)
+        parts_of_sum.append(part.share * weights / weights.sum())
+    probabilities = np.sum(parts_of_sum, axis=0)
     return np.asarray(probabilities / probabilities.sum())
 
 
@@ -140,9 +141,16 @@ class Population:
 
         One law gets more users at rank 1. The population is the same if that is not possible.
         """
-        first, second = self.means(values)
-        gap = second - ratio * first - margin
-        number, metric, missing = (0, first, gap / ratio) if gap > 0 else (1, second, -gap)
+        metric_a, metric_b = self.means(values)
+        gap = metric_b - ratio * metric_a - margin
+        if gap > 0:
+            number = 0
+            metric = metric_a
+            missing = gap / ratio
+        else:
+            number = 1
+            metric = metric_b
+            missing = -gap
         if metric >= values[0] or missing < ROUNDING or missing > values[0] - metric:
             return self
         sides = list(self.sides)
@@ -154,16 +162,14 @@ class Population:
 
         The same generator gives common random numbers.
         """
-        first = rng.random(users)
-        dependent = first if self.coupled >= 0 else 1 - first
+        quantile_of_first = rng.random(users)
+        coupled_quantile = quantile_of_first if self.coupled >= 0 else 1 - quantile_of_first
         drawn = []
         for number in range(recommenders):
-            independent, choice = (first, first) if number == 0 else rng.random((2, users))
-            quantile = (
-                first
-                if number == 0
-                else np.where(choice < abs(self.coupled), dependent, independent)
-            )
+            quantile = quantile_of_first
+            if number > 0:
+                independent, choice = rng.random((2, users))
+                quantile = np.where(choice < abs(self.coupled), coupled_quantile, independent)
             cumulative = np.cumsum(rank_probabilities(self.sides[number % len(self.sides)], n))[:-1]
             drawn.append(np.searchsorted(cumulative, quantile, side="right") + 1)
         return np.array(drawn)
@@ -192,18 +198,18 @@ class Users:
         return self.ranks[:recommenders, rng.integers(self.ranks.shape[1], size=users)]
 
 
-def of_tables(folder: str | Path, name: str) -> Iterator[Users]:
+def users_of_tables(folder: str | Path, name: str) -> Iterator[Users]:
     """Yield each recommender of the rank tables in a folder, and all of them together."""
-    tables = {
-        path.name.split(".")[0]: sm.exact_ranks(path)
-        for path in sorted(Path(folder).glob("*.csv.gz"))
-    }
+    paths = sorted(Path(folder).glob("*.csv.gz"))
+    tables = {path.name.split(".")[0]: sm.exact_ranks(path) for path in paths}
     n = round(float(np.mean([table.candidates.mean() for table in tables.values()])))
     columns = []
     for label, table in tables.items():
         share = (table.above + table.tied / 2) / (table.candidates - 1)
-        columns.append(np.round(share * (n - 1)).astype(int)[np.argsort(table.user)] + 1)
-        yield Users(f"{name} {label}", columns[-1][np.newaxis], n)
+        above = np.round(share * (n - 1)).astype(int)
+        rank = above[np.argsort(table.user)] + 1
+        columns.append(rank)
+        yield Users(f"{name} {label}", rank[np.newaxis], n)
     yield Users(f"{name} {', '.join(tables)}", np.array(columns), n)
 
 
@@ -229,9 +235,11 @@ def hits(share: float, n: int) -> Law:
     return law(ranks(1, share=share), ranks(n, share=1 - share))
 
 
-def two(first: float, second: float, coupled: float = 0.0, n: int = 1000) -> tuple[Population, ...]:
+def two(
+    share_a: float, share_b: float, coupled: float = 0.0, n: int = 1000
+) -> tuple[Population, ...]:
     """Return a pair with shares of the users at rank 1, and the others last."""
-    return (Population((hits(first, n), hits(second, n)), coupled),)
+    return (Population((hits(share_a, n), hits(share_b, n)), coupled),)
 
 
 def capped_pair() -> Population:
@@ -250,8 +258,8 @@ def starts(n: int, users: int) -> list[Law]:
     tenth = n // 10
     flat = law(ranks(1, half))
 
-    def top(share: float, last: int = 1) -> Law:
-        return law(ranks(1, last, share=share), ranks(half + 1, n, share=1 - share))
+    def top(share: float, last_rank: int = 1) -> Law:
+        return law(ranks(1, last_rank, share=share), ranks(half + 1, n, share=1 - share))
 
     return [
         flat,
@@ -329,9 +337,9 @@ def changed(old: Law, shape: str, n: int, others: list[Law], rng: np.random.Gene
         if kind == 0:
             new = law(*rest, replace(part, share=part.share * np.exp(0.7 * rng.normal())))
         elif kind == 1:
-            first, last = sorted(round(n ** rng.random()) for _ in range(2))
-            first = int(rng.choice([1, first, last]))
-            new = mixed(old, law(ranks(first, last)), 10 ** rng.uniform(-2.5, -0.3))
+            low, high = sorted(round(n ** rng.random()) for _ in range(2))
+            first_rank = int(rng.choice([1, low, high]))
+            new = mixed(old, law(ranks(first_rank, high)), 10 ** rng.uniform(-2.5, -0.3))
         elif kind == 2:
             new = mixed(old, others[rng.integers(len(others))], rng.choice([0.03, 0.1, 0.3]))
         else:

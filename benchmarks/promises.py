@@ -21,7 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -40,6 +40,7 @@ import sampled_metrics as sm
 FINALISTS = (
     3  # laws that are searched from, and that are in the last choice, besides the known ones
 )
+STAGED_METRICS = ("recall@10", "recall@1", "ndcg@10")
 LEAST_GAP = 0.01  # of the metrics of two recommenders whose evaluation is planned
 # laws of seeds, with the mean 0
 SPREADS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
@@ -100,11 +101,8 @@ class Promise:
 
     def __str__(self) -> str:
         sample = f", m = {self.m}" if self.m else f", depth = {self.depth:g}" if self.depth else ""
-        alike = (
-            ""
-            if self.recommenders == 1 or self.equal == "metric"
-            else {"law": ", same law", "no": ", unequal"}
-        )
+        is_usual = self.recommenders == 1 or self.equal == "metric"
+        alike = "" if is_usual else {"law": ", same law", "no": ", unequal"}[self.equal]
         seeds = f", seeds within {self.spread:g}" if self.seeds else ""
         seeds += f", {self.spreads}" if self.spreads != "uniform" else ""
         seeds += f", {self.ratio:g} to 1" if self.ratio != 1 else ""
@@ -113,7 +111,7 @@ class Promise:
         name = (
             f"{self.name}: n = {self.n}{sample}, {self.users} users, {' and '.join(self.metrics)}"
         )
-        return f"{name}{alike[self.equal] if alike else ''}{seeds}{level}"
+        return f"{name}{alike}{seeds}{level}"
 
     @property
     def shape(self) -> str:
@@ -123,15 +121,15 @@ class Promise:
     def truths(self, population: Law) -> Truths:
         """Return the true metrics of the recommenders; 0 for the mean of an estimator."""
         if self.way:
-            return say.of_evaluations(replace(self, pilot=0), population)
+            return say.truths_of_evaluations(replace(self, pilot=0), population)
         means = {label: population.means(sm.metric(label).values(self.n)) for label in self.metrics}
         if self.seeds:
-            means = {label: [float(np.mean(of_laws))] for label, of_laws in means.items()}
+            means = {label: [float(np.mean(law_means))] for label, law_means in means.items()}
         if self.is_of_estimator:
             means = {label: [0.0] for label in means}
         return {
-            label: list(islice(cycle(of_laws), self.recommenders))
-            for label, of_laws in means.items()
+            label: list(islice(cycle(law_means), self.recommenders))
+            for label, law_means in means.items()
         }
 
     def fitted(self, population: Population) -> Population | None:
@@ -144,12 +142,12 @@ class Promise:
             values = sm.metric(self.metrics[0]).values(self.n)
             ratio, margin = (1 + self.margin, 0.0) if self.is_relative else (1.0, self.margin)
             population = population.balanced(values, ratio, margin)
-            first, second = population.means(values)
-            if abs(second - ratio * first - margin) > EXACT:
+            metric_a, metric_b = population.means(values)
+            if abs(metric_b - ratio * metric_a - margin) > EXACT:
                 return None
         elif self.way:  # equal recommenders have no plan
-            first, second = population.means(sm.metric(self.planned).values(self.n))
-            if abs(second - first) < LEAST_GAP:
+            metric_a, metric_b = population.means(sm.metric(self.planned).values(self.n))
+            if abs(metric_b - metric_a) < LEAST_GAP:
                 return None
         return population if population.keeps(self.shape, self.n) else None
 
@@ -158,26 +156,26 @@ class Promise:
         first.
         """
         couplings = (0.0,) if self.recommenders == 1 else (0.0, 0.9)
-        alike = (
-            Population((side,), share)
-            for side in laws.starts(self.n, self.users)
-            for share in couplings
-        )
-        usual = (
-            alike
-            if self.recommenders == 1 or self.equal == "law"
-            else laws.pairs(self.n, self.users)
-        )
-        return [*filter(None, dict.fromkeys(map(self.fitted, (*self.known, *usual))))]
+        if self.recommenders == 1 or self.equal == "law":
+            populations = [
+                Population((side,), share)
+                for side in laws.starts(self.n, self.users)
+                for share in couplings
+            ]
+        else:
+            populations = laws.pairs(self.n, self.users)
+        fitted = map(self.fitted, (*self.known, *populations))
+        return [*filter(None, dict.fromkeys(fitted))]
 
     def draw(self, population: Law, rng: np.random.Generator) -> np.ndarray:
         """Return (recommenders or seeds, users) ranks, exact or among sampled negatives."""
         if self.seeds:
             count = sum(self.seeds)
-            of_laws = population.draw(self.n, self.users, 2 * count, rng)
+            law_ranks = population.draw(self.n, self.users, 2 * count, rng)
             scale = self.spread * np.repeat((self.ratio, 1.0), self.seeds)[:, np.newaxis]
             share = 0.5 + np.clip(scale * SPREADS[self.spreads](rng, (count, 1)), -0.5, 0.5)
-            return np.where(rng.random((count, self.users)) < share, of_laws[::2], of_laws[1::2])
+            is_first_law = rng.random((count, self.users)) < share
+            return np.where(is_first_law, law_ranks[::2], law_ranks[1::2])
         sides = population.draw(self.n, self.pilot or self.users, self.recommenders, rng)
         if self.draws:
             drawn = [
@@ -192,31 +190,31 @@ class Promise:
 
 def promises() -> Iterator[Promise]:
     """Yield all promises."""
-    one = Promise("evaluate", say.evaluate, 100, ("ap",))
-    two = Promise("compare", say.compare, 100, recommenders=2)
-    yield from (
-        replace(one, users=users, metrics=("recall@10", "ap")) for users in (30, 60, 200, 1000)
-    )
-    yield replace(one, level=0.8)
+    evaluation = Promise("evaluate", say.evaluate, 100, ("ap",))
+    comparison = Promise("compare", say.compare, 100, recommenders=2)
+    for users in (30, 60, 200, 1000):
+        yield replace(evaluation, users=users, metrics=("recall@10", "ap"))
+    yield replace(evaluation, level=0.8)
     for users in (30, 60, 200, 400, 1500):
-        yield replace(two, users=users, metrics=("ap",), known=laws.two(0.005, 0.005))
-    yield from (
-        two,
-        replace(two, metrics=("ap",), equal="no"),
-        replace(two, metrics=("ap",), level=0.8),
-    )
-    yield replace(two, users=200, metrics=("ap",), level=0.99)
-    yield from of_margins_groups_and_seeds(two)
+        yield replace(comparison, users=users, metrics=("ap",), known=laws.two(0.005, 0.005))
+    yield comparison
+    yield replace(comparison, metrics=("ap",), equal="no")
+    yield replace(comparison, metrics=("ap",), level=0.8)
+    yield replace(comparison, users=200, metrics=("ap",), level=0.99)
+    yield from of_margins_groups_and_seeds(comparison)
     for count in (3, 10):
         for users in (100, 1000):
-            family = replace(two, name=f"compare of {count}", users=users, recommenders=count)
+            family = replace(
+                comparison, name=f"compare of {count}", users=users, recommenders=count
+            )
             yield from (family, replace(family, equal="no", known=laws.two(0.1, 0.11)))
     for users, depth in ((500, 100.0), (2000, 100.0), (6000, 30.0)):
-        three = ("recall@10", "recall@1", "ndcg@10")
-        yield replace(one, name="evaluate staged", users=users, metrics=three, depth=depth)
-        yield replace(two, name="compare staged", users=users, depth=depth)
-    yield from of_few_completed(one, two)
-    yield from of_samples(two)
+        yield replace(
+            evaluation, name="evaluate staged", users=users, metrics=STAGED_METRICS, depth=depth
+        )
+        yield replace(comparison, name="compare staged", users=users, depth=depth)
+    yield from of_few_completed(evaluation, comparison)
+    yield from of_samples(comparison)
     yield from of_published_values()
     plan = Promise(
         "plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600
@@ -267,28 +265,32 @@ def of_pilots() -> Iterator[tuple[Promise, Population]]:
     yield replace(equal, planned="recall@1"), Population((laws.hits(0.01, equal.n),))
 
 
-def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
+def of_margins_groups_and_seeds(comparison: Promise) -> Iterator[Promise]:
     """Yield the promises of a comparison of two on exact ranks, with more than two tables or one
     difference.
     """
-    ap = replace(two, metrics=("ap",))
+    ap = replace(comparison, metrics=("ap",))
     double = laws.two(0.5, 1.0, 1.0)
     for users in (30, 100, 400):
         yield replace(
             ap, name="margin .01", users=users, margin=0.01, known=laws.two(0.495, 0.505, -1.0)
         )
-        yield replace(two, name="margin .1", users=users, margin=0.1)
+        yield replace(comparison, name="margin .1", users=users, margin=0.1)
         yield replace(ap, name="margin 5 %", users=users, margin=0.05, is_relative=True)
         yield replace(
-            two, name="margin 100 %", users=users, margin=1.0, is_relative=True, known=double
+            comparison, name="margin 100 %", users=users, margin=1.0, is_relative=True, known=double
         )
     for users in (90, 600):
         yield replace(ap, name="groups of 1/3", users=users, groups=(1 / 3, 1 / 3, 1 / 3))
-    unequal = replace(two, name="groups of .6, .3, .1", users=300, groups=(0.6, 0.3, 0.1))
+    unequal = replace(comparison, name="groups of .6, .3, .1", users=300, groups=(0.6, 0.3, 0.1))
     yield from (unequal, replace(unequal, metrics=("ap",), equal="no"))
     for counts, spread in (((3, 3), 0.5), ((3, 3), 0.05), ((2, 10), 0.5), ((2, 10), 0.1)):
         yield replace(
-            two, name=f"seeds {counts[0]} and {counts[1]}", users=200, seeds=counts, spread=spread
+            comparison,
+            name=f"seeds {counts[0]} and {counts[1]}",
+            users=200,
+            seeds=counts,
+            spread=spread,
         )
     for counts, law, ratio in (
         ((2, 2), "normal", 3.0),
@@ -301,7 +303,7 @@ def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
         ((3, 3), "lognormal", 3.0),
     ):
         worst_seeds = replace(
-            two, name=f"worst seeds {counts[0]} and {counts[1]}", users=200, seeds=counts
+            comparison, name=f"worst seeds {counts[0]} and {counts[1]}", users=200, seeds=counts
         )
         yield replace(
             worst_seeds,
@@ -312,11 +314,10 @@ def of_margins_groups_and_seeds(two: Promise) -> Iterator[Promise]:
         )
 
 
-def of_few_completed(one: Promise, two: Promise) -> Iterator[Promise]:
+def of_few_completed(evaluation: Promise, comparison: Promise) -> Iterator[Promise]:
     """Yield the promises of staged ranks whose depth is small for their users, so that few are
     completed.
     """
-    three = ("recall@10", "recall@1", "ndcg@10")
     rare = laws.law(laws.ranks(1, 10, 0.02), laws.ranks(11, 1000, 0.98))
     for users, depth, order in (
         (2000, 130.0, 1.0),
@@ -326,73 +327,83 @@ def of_few_completed(one: Promise, two: Promise) -> Iterator[Promise]:
         (1000, 30.0, 0.4),
         (100, 10.0, 1.0),
     ):
-        few = {
-            "name": "evaluate staged, few completed",
-            "known": (Population((rare,)),),
-            "order": order,
-        }
-        yield replace(one, users=users, metrics=three, depth=depth, **few)
-    yield replace(two, name="compare staged, few completed", users=1000, depth=30.0)
+        yield replace(
+            evaluation,
+            name="evaluate staged, few completed",
+            users=users,
+            metrics=STAGED_METRICS,
+            depth=depth,
+            order=order,
+            known=(Population((rare,)),),
+        )
+    yield replace(comparison, name="compare staged, few completed", users=1000, depth=30.0)
 
 
-def of_samples(two: Promise) -> Iterator[Promise]:
+def of_samples(comparison: Promise) -> Iterator[Promise]:
     """Yield the promises of sampled ranks."""
-    one = Promise("correct", say.correct, 200, ("recall@10", "ap"), m=100)
+    correction = Promise("correct", say.correct, 200, ("recall@10", "ap"), m=100)
     flat = laws.law(laws.ranks(1, 500))
     for estimator in ("decreasing", "free"):
-        of_one = replace(
-            one, name=f"correct {estimator}", estimator=estimator, known=(Population((flat,)),)
+        bounds = replace(
+            correction,
+            name=f"correct {estimator}",
+            estimator=estimator,
+            known=(Population((flat,)),),
         )
-        yield from (replace(of_one, users=users) for users in (30, 200, 1000, 6000))
-        of_two = {"users": 300, "m": 100, "estimator": estimator, "known": (laws.capped_pair(),)}
-        of_two = replace(two, name=f"compare {estimator}", **of_two)
-        yield from (
-            replace(of_two, users=users, m=m) for users in (300, 1000, 6000) for m in (20, 100)
+        yield from (replace(bounds, users=users) for users in (30, 200, 1000, 6000))
+        bounds_of_pair = replace(
+            comparison,
+            name=f"compare {estimator}",
+            users=300,
+            m=100,
+            estimator=estimator,
+            known=(laws.capped_pair(),),
         )
-        yield replace(of_two, equal="no")
-        yield replace(of_two, name=f"compare of 3 {estimator}", recommenders=3)
-        yield replace(of_two, name=f"groups of 1/2 {estimator}", groups=(0.5, 0.5))
+        for users, m in product((300, 1000, 6000), (20, 100)):
+            yield replace(bounds_of_pair, users=users, m=m)
+        yield replace(bounds_of_pair, equal="no")
+        yield replace(bounds_of_pair, name=f"compare of 3 {estimator}", recommenders=3)
+        yield replace(bounds_of_pair, name=f"groups of 1/2 {estimator}", groups=(0.5, 0.5))
     for estimator in ("bv-0.1", "mle", "mes", "smooth"):
         for users in (100, 1000):
-            own = {"users": users, "m": 50, "estimator": estimator}
-            yield replace(one, name=f"mean of {estimator}", is_of_estimator=True, **own)
-            yield replace(two, name=f"compare {estimator}", equal="law", **own)
+            sample = {"users": users, "m": 50, "estimator": estimator}
+            yield replace(correction, name=f"mean of {estimator}", is_of_estimator=True, **sample)
+            yield replace(comparison, name=f"compare {estimator}", equal="law", **sample)
     for draws in (3, 10):
-        once = {
+        sample = {
             "users": 200,
             "m": 100,
             "estimator": "uncorrected",
             "draws": draws,
             "is_of_estimator": True,
         }
-        yield replace(one, name=f"drawn once, {draws} times", **once)
-        yield replace(two, name=f"compare drawn once, {draws} times", equal="law", **once)
+        yield replace(correction, name=f"drawn once, {draws} times", **sample)
+        yield replace(comparison, name=f"compare drawn once, {draws} times", equal="law", **sample)
 
 
 def of_published_values() -> Iterator[Promise]:
     """Yield the promises of published values."""
-    rate = ("recall@10",)
-    both = ("recall@10", "ap")
-    three = ("recall@10", "ndcg@10", "mrr")
-    one = Promise("published", say.published, 200, m=100, estimator="free", values=rate)
-    yield replace(one, users=30, n=100, m=99, known=laws.two(0.4155, 0.4155, n=100))
+    metrics = ("recall@10", "ap")
+    three_values = ("recall@10", "ndcg@10", "mrr")
+    hit_rate = Promise(
+        "published", say.published, 200, m=100, estimator="free", values=("recall@10",)
+    )
+    yield replace(hit_rate, users=30, n=100, m=99, known=laws.two(0.4155, 0.4155, n=100))
     for estimator in ("free", "decreasing"):
-        yield replace(
-            one, name=f"published hit rate {estimator}", metrics=both, estimator=estimator
-        )
-        yield replace(
-            one, name=f"published hit rates {estimator}", estimator=estimator, recommenders=2
-        )
+        name = f"published hit rate {estimator}"
+        yield replace(hit_rate, name=name, metrics=metrics, estimator=estimator)
+        name = f"published hit rates {estimator}"
+        yield replace(hit_rate, name=name, estimator=estimator, recommenders=2)
     yield replace(
-        one,
+        hit_rate,
         name="published MRR",
         m=10,
-        metrics=both,
+        metrics=metrics,
         values=("mrr",),
         known=laws.two(0.0104, 0.0104),
     )
-    yield replace(one, name="published three", values=three)
-    yield replace(one, name="published three of two", values=three, recommenders=2)
+    yield replace(hit_rate, name="published three", values=three_values)
+    yield replace(hit_rate, name="published three of two", values=three_values, recommenders=2)
 
 
 # --- simulations --------------------------------------------------------------------------------
@@ -478,11 +489,11 @@ def simulate(
             statements.append(promise.say(promise, sides, truths, number))
         except sm.DataError:
             statements.append(dict.fromkeys(promise.metrics, REFUSED))
-    own = promise.is_of_estimator
-    return {
-        label: tally([said[label] for said in statements], is_of_estimator=own)
-        for label in promise.metrics
-    }
+    tallies = {}
+    for label in promise.metrics:
+        statements_of_metric = [by_metric[label] for by_metric in statements]
+        tallies[label] = tally(statements_of_metric, is_of_estimator=promise.is_of_estimator)
+    return tallies
 
 
 # --- search -------------------------------------------------------------------------------------
@@ -499,21 +510,19 @@ def worst(
         return simulate(promise, population, stage, simulations, seed)[label]
 
     known = [population for population in map(promise.fitted, promise.known) if population in tried]
-    kept = sorted(tried, key=lambda population: tried[population][label].score, reverse=True)[
-        :FINALISTS
-    ]
-    kept = [*dict.fromkeys([*kept, *known])]
+    by_score = sorted(tried, key=lambda population: tried[population][label].score, reverse=True)
+    kept = [*dict.fromkeys([*by_score[:FINALISTS], *known])]
     scores = {population: simulated(population, "search", search).score for population in kept}
     best = max(scores, key=scores.__getitem__)
     rng = generator(promise, f"changes, {label}", seed)
     for _ in range(max(3, search // 8)):
-        other = promise.fitted(laws.changed_population(best, promise.shape, promise.n, kept, rng))
-        if other is not None and other not in scores:
-            scores[other] = simulated(other, "search", search).score
-            best = other if scores[other] >= scores[best] else best
-    finalists = dict.fromkeys(
-        [*sorted(scores, key=scores.__getitem__, reverse=True)[:FINALISTS], *known]
-    )
+        changed = laws.changed_population(best, promise.shape, promise.n, kept, rng)
+        neighbour = promise.fitted(changed)
+        if neighbour is not None and neighbour not in scores:
+            scores[neighbour] = simulated(neighbour, "search", search).score
+            best = neighbour if scores[neighbour] >= scores[best] else best
+    by_score = sorted(scores, key=scores.__getitem__, reverse=True)
+    finalists = dict.fromkeys([*by_score[:FINALISTS], *known])
     return max(finalists, key=lambda population: simulated(population, "final", 2 * search).wrong)
 
 
@@ -521,16 +530,16 @@ def searched(
     promise: Promise, search: int, simulations: int, seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each metric of a promise: its worst law, with new simulations."""
-    first = promise.starts()[:search]
+    starts = promise.starts()[:search]
     tried = {
-        start: simulate(promise, start, "search", max(5, search // 3), seed) for start in first
+        start: simulate(promise, start, "search", max(5, search // 3), seed) for start in starts
     }
     worst_by_metric = {
         label: worst(promise, label, tried, search, seed) for label in promise.metrics
     }
     fresh = {
-        one: simulate(promise, one, "fresh", simulations, seed)
-        for one in {*worst_by_metric.values()}
+        population: simulate(promise, population, "fresh", simulations, seed)
+        for population in {*worst_by_metric.values()}
     }
     for label, population in worst_by_metric.items():
         yield row_of(promise, label, population, simulations, fresh[population][label])
@@ -542,28 +551,30 @@ def met(
     """Yield a row for each metric and each usual law, of one recommender or of a pair, or users of
     rank tables.
     """
-    first, *others = laws.usual()
+    usual = laws.usual()
     recommenders = min(2, promise.recommenders)
-    populations: list[Law] = [Population((side, first)[:recommenders]) for side in (first, *others)]
-    for name, _, folder in (text.partition("=") for text in folders):
-        tables = laws.of_tables(folder, name)
+    populations: list[Law] = [Population((side, usual[0])[:recommenders]) for side in usual]
+    for text in folders:
+        name, _, folder = text.partition("=")
+        tables = laws.users_of_tables(folder, name)
         populations += [users for users in tables if min(2, len(users.ranks)) == recommenders]
     for population in populations:
-        own = replace(promise, n=getattr(population, "n", 3541))
-        for label, tally_of_metric in simulate(own, population, "usual", simulations, seed).items():
-            yield row_of(own, label, population, simulations, tally_of_metric)
+        setting = replace(promise, n=getattr(population, "n", 3541))
+        for label, shares in simulate(setting, population, "usual", simulations, seed).items():
+            yield row_of(setting, label, population, simulations, shares)
 
 
 def piloted(simulations: int, seed: int, beginnings: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield a row for each promise of `of_pilots` that begins so."""
     for promise, population in of_pilots():
         if str(promise).startswith(tuple(beginnings)):
-            for label, found in simulate(promise, population, "pilots", simulations, seed).items():
-                yield row_of(promise, label, population, simulations, found)
+            tallies = simulate(promise, population, "pilots", simulations, seed)
+            for label, shares in tallies.items():
+                yield row_of(promise, label, population, simulations, shares)
 
 
 def row_of(
-    promise: Promise, label: str, population: Any, simulations: int, found: Tally
+    promise: Promise, label: str, population: Any, simulations: int, shares: Tally
 ) -> dict[str, Any]:
     """Return what was simulated, and how often it was wrong."""
     kept = (
@@ -583,14 +594,14 @@ def row_of(
     row = {"promise": promise.name, "metric": label} | {
         name: getattr(promise, name) for name in kept
     }
-    row |= {"law": population.words(), "simulations": simulations} | found._asdict()
-    error = np.sqrt(found.wrong * (1 - found.wrong) / simulations)
-    return row | {"standard_error": error, "allowed": allowed, "is_broken": found.wrong > allowed}
+    row |= {"law": population.words(), "simulations": simulations} | shares._asdict()
+    error = np.sqrt(shares.wrong * (1 - shares.wrong) / simulations)
+    return row | {"standard_error": error, "allowed": allowed, "is_broken": shares.wrong > allowed}
 
 
 def markdown(rows: pd.DataFrame) -> str:
     """Return rows as a table of shares."""
-    shown = [
+    columns = [
         "promise",
         "n",
         "m",
@@ -603,7 +614,7 @@ def markdown(rows: pd.DataFrame) -> str:
         "allowed",
         "contradicted",
     ]
-    return str(rows[[*shown, "is_broken"]].to_markdown(index=False, floatfmt=".3f"))
+    return str(rows[[*columns, "is_broken"]].to_markdown(index=False, floatfmt=".3f"))
 
 
 def settings(promise: Promise, options: argparse.Namespace) -> Iterator[Promise]:

@@ -65,11 +65,11 @@ def single(model: FactorModel) -> tuple[np.ndarray, np.ndarray]:
 
 def ours(split: Split, model: FactorModel, precision: str = "float64") -> Call:
     """Exact ranks by this project, and their metrics."""
-    metrics = [metric(label) for label in (f"recall@{K}", f"ndcg@{K}", "ap", "auc")]
+    metrics = {label: metric(label) for label in (f"recall@{K}", f"ndcg@{K}", "ap", "auc")}
 
     def call() -> dict[str, float]:
         table = rank_by_model(model, split, precision=precision, threads=THREADS)
-        return {one.label: float(table.values(one).mean()) for one in metrics}
+        return {label: float(table.values(metrics[label]).mean()) for label in metrics}
 
     return call
 
@@ -208,9 +208,9 @@ def case(items: int) -> tuple[Split, FactorModel]:
     rng = np.random.default_rng(0)
     user = np.arange(USERS)
     shape = (USERS, items)
-    first = user * items // USERS
-    training = ((first[:, np.newaxis] + np.arange(EVENTS)) % items).ravel()
-    held_out = pair_matrix(user, (first + EVENTS) % items, shape)
+    first_item = user * items // USERS
+    training = ((first_item[:, np.newaxis] + np.arange(EVENTS)) % items).ravel()
+    held_out = pair_matrix(user, (first_item + EVENTS) % items, shape)
     split = Split(
         pair_matrix(np.repeat(user, EVENTS), training, shape), held_out, user, np.arange(items)
     )
@@ -269,12 +269,9 @@ def measure(peers: str | None, runs: int, items: int = 0) -> pd.DataFrame:
 
 def report(turns: pd.DataFrame, catalogues: pd.DataFrame, runs: int) -> str:
     """Return the page as Markdown."""
-    of_way = turns.groupby("way", sort=False)
-    rows = (
-        of_way["milliseconds"]
-        .agg(milliseconds="median", least="min", most="max")
-        .assign(AUC=of_way["auc"].last())
-    )
+    by_way = turns.groupby("way", sort=False)
+    rows = by_way["milliseconds"].agg(milliseconds="median", least="min", most="max")
+    rows = rows.assign(AUC=by_way["auc"].last())
     rows.index = pd.Index([WAYS[name].title for name in rows.index], name="")
     return f"""**Exact ranks beside other tools**
 

@@ -80,10 +80,18 @@ class Draws(NamedTuple):
     """
 
     gap: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    of_users: float  # the variance of the users' part
+    variance_a: np.ndarray
+    variance_b: np.ndarray
+    variance_users: float  # of the users' part
     counts: tuple[int, int]  # numbers of seeds; 0 for no second recommender
+
+    def beginning(self, size: int) -> "Draws":
+        """Return so many of the draws."""
+        return self._replace(
+            gap=self.gap[:size],
+            variance_a=self.variance_a[:size],
+            variance_b=self.variance_b[:size],
+        )
 
 
 def drawn(
@@ -96,16 +104,13 @@ def drawn(
         for count in counts
     ]
     sides[0] *= ratio
-    of_seeds = sum(
+    variance_seeds = sum(
         deviation**2 / count for deviation, count in zip((ratio, 1.0), counts, strict=True) if count
     )
-    gap = (
-        sides[0].mean(axis=1)
-        - sides[1].mean(axis=1)
-        + users * np.sqrt(of_seeds) * rng.standard_normal(simulations)
-    )
-    first, second = (side.var(axis=1, ddof=1) / side.shape[1] for side in sides)
-    return Draws(gap, first, second, users**2 * of_seeds, counts)
+    users_part = users * np.sqrt(variance_seeds) * rng.standard_normal(simulations)
+    gap = sides[0].mean(axis=1) - sides[1].mean(axis=1) + users_part
+    variances = [side.var(axis=1, ddof=1) / side.shape[1] for side in sides]
+    return Draws(gap, *variances, users**2 * variance_seeds, counts)
 
 
 # --- intervals: each returns the half widths ----------------------------------------------------
@@ -113,9 +118,11 @@ def drawn(
 
 def satterthwaite(draws: Draws, alpha: float) -> np.ndarray:
     """Student's quantile of the degrees of freedom of a sum of variances."""
-    variance = draws.of_users + draws.first + draws.second
-    rest = draws.second**2 / (draws.counts[1] - 1) if draws.counts[1] else 0.0
-    freedom = variance**2 / (draws.first**2 / (draws.counts[0] - 1) + rest)
+    count_a, count_b = draws.counts
+    variance = draws.variance_users + draws.variance_a + draws.variance_b
+    part_a = draws.variance_a**2 / (count_a - 1)
+    part_b = draws.variance_b**2 / (count_b - 1) if count_b else 0.0
+    freedom = variance**2 / (part_a + part_b)
     return -stdtrit(freedom, alpha / 2) * np.sqrt(variance)
 
 
@@ -123,14 +130,14 @@ def quadrature(draws: Draws, alpha: float) -> np.ndarray:
     """Quantiles of each part added in quadrature, with a pooled variance for equal numbers of
     seeds.
     """
-    first, second = draws.counts
-    users = ndtri(alpha / 2) ** 2 * draws.of_users
-    if first == second:
-        return np.sqrt(
-            users + stdtrit(2 * first - 2, alpha / 2) ** 2 * (draws.first + draws.second)
-        )
-    rest = stdtrit(second - 1, alpha / 2) ** 2 * draws.second if second else 0.0
-    return np.sqrt(users + stdtrit(first - 1, alpha / 2) ** 2 * draws.first + rest)
+    count_a, count_b = draws.counts
+    users_part = ndtri(alpha / 2) ** 2 * draws.variance_users
+    if count_a == count_b:
+        quantile = stdtrit(2 * count_a - 2, alpha / 2)
+        return np.sqrt(users_part + quantile**2 * (draws.variance_a + draws.variance_b))
+    part_a = stdtrit(count_a - 1, alpha / 2) ** 2 * draws.variance_a
+    part_b = stdtrit(count_b - 1, alpha / 2) ** 2 * draws.variance_b if count_b else 0.0
+    return np.sqrt(users_part + part_a + part_b)
 
 
 @lru_cache
@@ -142,9 +149,8 @@ def _tabled(counts: tuple[int, int], alpha: float) -> np.ndarray:
     none = np.zeros_like(LOGS)
     spreads = [SeedSpread(part, none, count - 1) for part, count in zip(parts, counts, strict=True)]
     limits = np.tile([-1e30, 1e30], (len(LOGS), 1))
-    return np.asarray(
-        with_seeds(Intervals(none, none, none, none), none, spreads, limits, alpha).high
-    )
+    without_users = Intervals(none, none, none, none)
+    return np.asarray(with_seeds(without_users, none, spreads, limits, alpha).high)
 
 
 def library(draws: Draws, alpha: float) -> np.ndarray:
@@ -153,10 +159,10 @@ def library(draws: Draws, alpha: float) -> np.ndarray:
     """
     if not draws.counts[1]:
         return quadrature(draws, alpha)
-    relative = np.interp(np.log(draws.first / draws.second), LOGS, _tabled(draws.counts, alpha))
-    return np.sqrt(
-        ndtri(alpha / 2) ** 2 * draws.of_users + relative**2 * (draws.first + draws.second)
-    )
+    log_ratio = np.log(draws.variance_a / draws.variance_b)
+    relative = np.interp(log_ratio, LOGS, _tabled(draws.counts, alpha))
+    users_part = ndtri(alpha / 2) ** 2 * draws.variance_users
+    return np.sqrt(users_part + relative**2 * (draws.variance_a + draws.variance_b))
 
 
 def behrens_fisher_p_value(draws: Draws, distance: np.ndarray) -> np.ndarray:
@@ -164,9 +170,10 @@ def behrens_fisher_p_value(draws: Draws, distance: np.ndarray) -> np.ndarray:
     variance.
     """
     points, weights = np.polynomial.legendre.leggauss(32)
-    parts = [np.full((len(distance), 1), draws.of_users)]
+    parts = [np.full((len(distance), 1), draws.variance_users)]
     shares = np.ones(1)
-    for variance, count in zip((draws.first, draws.second), draws.counts, strict=True):
+    variances = (draws.variance_a, draws.variance_b)
+    for variance, count in zip(variances, draws.counts, strict=True):
         if count:
             ratios = (count - 1) / chdtri(count - 1, (1 - points) / 2)
             wider = parts[-1][:, :, np.newaxis] + variance[:, np.newaxis, np.newaxis] * ratios
@@ -178,7 +185,7 @@ def behrens_fisher_p_value(draws: Draws, distance: np.ndarray) -> np.ndarray:
 def behrens_fisher(draws: Draws, alpha: float) -> np.ndarray:
     """Of Behrens and Fisher, by 30 halvings."""
     low = np.zeros_like(draws.gap)
-    high = 1000 * np.sqrt(draws.of_users + draws.first + draws.second)
+    high = 1000 * np.sqrt(draws.variance_users + draws.variance_a + draws.variance_b)
     for _ in range(30):
         middle = (low + high) / 2
         is_short = behrens_fisher_p_value(draws, middle) > alpha
@@ -203,11 +210,12 @@ def cells(options: argparse.Namespace) -> Iterator[dict[str, object]]:
         if not counts[1] and ratio != 1:
             continue
         draws = drawn(counts, law, ratio, users, options.simulations, options.seed)
-        first, second = counts
-        error = np.sqrt(draws.of_users + ratio**2 / first + (1 / second if second else 0.0))
+        count_a, count_b = counts
+        variance_b = 1 / count_b if count_b else 0.0
+        error = np.sqrt(draws.variance_users + ratio**2 / count_a + variance_b)
         row = {
-            "first": first,
-            "second": second,
+            "first": count_a,
+            "second": count_b,
             "law": law,
             "ratio": ratio,
             "users": users,
@@ -218,12 +226,11 @@ def cells(options: argparse.Namespace) -> Iterator[dict[str, object]]:
             row[f"{name}_misses"] = (np.abs(draws.gap) > widths).mean()
             row[f"{name}_width"] = widths.mean() / error
         if not options.fast:
-            some = Draws(*(part[: len(part) // SLOW] for part in draws[:3]), *draws[3:])
-            row["behrens_fisher_misses"] = (
-                behrens_fisher_p_value(some, np.abs(some.gap)) < alpha
-            ).mean()
-            few = Draws(*(part[:WIDTHS] for part in draws[:3]), *draws[3:])
-            row["behrens_fisher_width"] = behrens_fisher(few, alpha).mean() / error
+            some = draws.beginning(len(draws.gap) // SLOW)
+            p_value = behrens_fisher_p_value(some, np.abs(some.gap))
+            row["behrens_fisher_misses"] = (p_value < alpha).mean()
+            widths = behrens_fisher(draws.beginning(WIDTHS), alpha)
+            row["behrens_fisher_width"] = widths.mean() / error
         yield row
 
 
@@ -242,12 +249,8 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
         values=[f"{name}_width" for name in methods],
     )
     widths.columns = [f"{name} at {users:g}" for name, users in widths.columns]
-    return (
-        (100 * misses.max())
-        .round(1)
-        .reset_index()
-        .merge(widths.round(2).reset_index(), on=["first", "second", "law"])
-    )
+    most_misses = (100 * misses.max()).round(1).reset_index()
+    return most_misses.merge(widths.round(2).reset_index(), on=["first", "second", "law"])
 
 
 def collapses(options: argparse.Namespace) -> pd.DataFrame:
@@ -263,17 +266,14 @@ def collapses(options: argparse.Namespace) -> pd.DataFrame:
         noise = 0.004 * rng.standard_normal((2, options.simulations, count))
         steady = 0.18 + noise[0]
         collapsing = np.where(rng.random(steady.shape) < 0.1, 0.0, 0.2) + noise[1]
-        gap = (
-            collapsing.mean(axis=1)
-            - steady.mean(axis=1)
-            + 0.004 * rng.standard_normal(options.simulations)
-        )
+        users_part = 0.004 * rng.standard_normal(options.simulations)
+        gap = collapsing.mean(axis=1) - steady.mean(axis=1) + users_part
         variances = (side.var(axis=1, ddof=1) / count for side in (collapsing, steady))
         draws = Draws(gap, *variances, 0.004**2, (count, count))
         row = {"seeds": count, "no run collapsed": (collapsing > 0.1).all(axis=1).mean()}
-        rows.append(
-            row | {name: (np.abs(gap) > half(draws, 0.05)).mean() for name, half in FAST.items()}
-        )
+        for name, half_width in FAST.items():
+            row[name] = (np.abs(gap) > half_width(draws, 0.05)).mean()
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

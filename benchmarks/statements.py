@@ -1,5 +1,6 @@
-"""What the library states about simulated ranks, by promise: the only place of the search that
-calls it.
+"""What the library states about simulated ranks, by promise.
+
+It is the only place of the search that calls the library.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,20 +56,20 @@ def evaluate(
 ) -> dict[str, Statement]:
     """Of `evaluate` on exact or staged ranks."""
     table = staged(promise, sides, seed)["R0"] if promise.depth else tables(promise, sides)["R0"]
-    return of_rows(
-        sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level), truths
-    )
+    result = sm.evaluate(table, metrics=promise.metrics, confidence_level=promise.level)
+    return statements_of_rows(result, truths)
 
 
 def correct(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
     """Of `correct` on sampled ranks."""
-    asked = {
-        "estimators": promise.estimator,
-        "metrics": promise.metrics,
-        "confidence_level": promise.level,
-    }
     by_name = tables(promise, sides)
-    return of_rows(sm.correct(by_name if promise.draws else by_name["R0"], **asked), truths)
+    result = sm.correct(
+        by_name if promise.draws else by_name["R0"],
+        estimators=promise.estimator,
+        metrics=promise.metrics,
+        confidence_level=promise.level,
+    )
+    return statements_of_rows(result, truths)
 
 
 def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict[str, Statement]:
@@ -96,16 +97,15 @@ def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> d
             and bool(finding.group) == bool(promise.groups)
             and finding.of != THESE_RUNS  # the truth is that of the population of seeds
         ]
-        gaps = [
-            _gap(verdict.values["a"], verdict.values["b"], truths[label]) for verdict in verdicts
-        ]
-        low = max(verdict.values["low"] - gap for verdict, gap in zip(verdicts, gaps, strict=True))
-        high = min(
-            verdict.values["high"] - gap for verdict, gap in zip(verdicts, gaps, strict=True)
-        )
+        lows = []
+        highs = []
+        for verdict in verdicts:
+            gap = _gap(verdict.values["a"], verdict.values["b"], truths[label])
+            lows.append(verdict.values["low"] - gap)
+            highs.append(verdict.values["high"] - gap)
         is_false = any(_is_false(promise, verdict, truths[label]) for verdict in verdicts)
         is_right = not is_false and any(verdict.kind == "better" for verdict in verdicts)
-        ends = (-1.0, 1.0) if promise.margin else (low, high)
+        ends = (-1.0, 1.0) if promise.margin else (max(lows), min(highs))
         statements[label] = Statement(*ends, is_false, _is_contradicted(result), is_right=is_right)
     return statements
 
@@ -116,22 +116,25 @@ def published(
     """Of `published` on the sampled metrics of a sample, of two recommenders on their order."""
     metrics = [sm.metric(label) for label in promise.values]
     printed = tuple(
-        tuple(f"{one.of_rank(side, promise.m + 1).mean():.3f}" for one in metrics) for side in sides
+        tuple(f"{metric.of_rank(side, promise.m + 1).mean():.3f}" for metric in metrics)
+        for side in sides
     )
     result = _published(promise, printed)
-    statements = dict.fromkeys(promise.metrics, REFUSED) | (
-        of_rows(result, truths) if len(sides) == 1 else {}
-    )
+    statements = dict.fromkeys(promise.metrics, REFUSED)
+    if len(sides) == 1:
+        statements |= statements_of_rows(result, truths)
     for order in result.findings:
         if order.kind == "published-order":
-            ends = (
-                order.values[end] - _gap("R0", "R1", truths[order.metric])
-                for end in ("low", "high")
+            truths_of_metric = truths[order.metric]
+            gap = _gap("R0", "R1", truths_of_metric)
+            winner, loser = order.names
+            is_false = order.values["is_decided"] and _gap(loser, winner, truths_of_metric) <= 0
+            statements[order.metric] = Statement(
+                order.values["low"] - gap,
+                order.values["high"] - gap,
+                is_false,
+                _is_contradicted(result),
             )
-            is_false = (
-                order.values["is_decided"] and _gap(*order.names[::-1], truths[order.metric]) <= 0
-            )
-            statements[order.metric] = Statement(*ends, is_false, _is_contradicted(result))
     return statements
 
 
@@ -147,8 +150,8 @@ def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict
     result = sm.plan(pilot, metric=promise.planned, users=promise.users, draws=40, **design)
     [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
     statements = {}
-    for label, of_law in truths.items():
-        truth = of_law[seed % len(of_law)]
+    for label, truths_of_label in truths.items():
+        truth = truths_of_label[seed % len(truths_of_label)]
         low = row[f"{label}_low"]
         high = row[f"{label}_high"]
         statements[label] = Statement(low - truth, high - truth)
@@ -168,7 +171,7 @@ def advice(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> di
 # --- what promises share ------------------------------------------------------------------------
 
 
-def of_rows(result: pd.DataFrame, truths: Truths) -> dict[str, Statement]:
+def statements_of_rows(result: pd.DataFrame, truths: Truths) -> dict[str, Statement]:
     """Return the statements of the rows of a result of one recommender."""
     contradicted = _is_contradicted(result)
     return {
@@ -216,21 +219,22 @@ def _is_false(promise: Promise, verdict: Any, truths: Sequence[float]) -> bool:
 def _published(promise: Promise, printed: tuple[tuple[str, ...], ...]) -> pd.DataFrame:
     """Return what `published` says of printed values."""
     values = {
-        f"R{number}": dict(zip(promise.values, of_one, strict=True))
-        for number, of_one in enumerate(printed)
-    }
-    asked = {
-        "estimators": promise.estimator,
-        "metrics": promise.metrics,
-        "confidence_level": promise.level,
+        f"R{number}": dict(zip(promise.values, texts, strict=True))
+        for number, texts in enumerate(printed)
     }
     return sm.published(
-        values, negatives=promise.m, candidates=promise.n, users=promise.users, **asked
+        values,
+        negatives=promise.m,
+        candidates=promise.n,
+        users=promise.users,
+        estimators=promise.estimator,
+        metrics=promise.metrics,
+        confidence_level=promise.level,
     )
 
 
 @lru_cache(maxsize=100)
-def of_evaluations(promise: Promise, population: Any) -> Truths:
+def truths_of_evaluations(promise: Promise, population: Any) -> Truths:
     """Return the widths of 300 evaluations of a law, and the chances of their verdicts."""
     users = 4 * promise.users if promise.depth else LARGE
     sides = population.draw(promise.n, users, promise.recommenders, np.random.default_rng(0))
@@ -243,20 +247,19 @@ def of_evaluations(promise: Promise, population: Any) -> Truths:
     ways, _ = _ways(question, estimators, designs, depths, 300)
     way = next(way for way in ways if way.columns["way"] == promise.way)
     widths, gaps, *_ = simulated(replace(way, draws=300), question)
-    of_law = {"width": widths[:, np.nanmean(widths, axis=0).argmax()].tolist()}
+    widest = np.nanmean(widths, axis=0).argmax()
+    truths = {"width": widths[:, widest].tolist()}
     if promise.recommenders > 1:
         value, low, high = gaps[:, 0].T
-        of_law |= {
-            label: [float((end > 0).mean())]
-            for label, end in zip(CHANCES, (value, low, -high), strict=True)
-        }
-    return of_law
+        for label, end in zip(CHANCES, (value, low, -high), strict=True):
+            truths[label] = [float((end > 0).mean())]
+    return truths
 
 
 def pilot_of(promise: Promise, sides: np.ndarray, seed: int) -> dict[str, Any]:
     """Return exact ranks by recommender, or staged ranks of all candidates."""
-    own = replace(promise, users=sides.shape[1], depth=None, m=0)
-    return staged(own, sides, seed) if promise.depth else tables(own, sides)
+    pilot = replace(promise, users=sides.shape[1], depth=None, m=0)
+    return staged(pilot, sides, seed) if promise.depth else tables(pilot, sides)
 
 
 def tables(promise: Promise, sides: np.ndarray) -> dict[str, Any]:
@@ -267,11 +270,10 @@ def tables(promise: Promise, sides: np.ndarray) -> dict[str, Any]:
     design = {"candidates": promise.n} | (sample if promise.m else {"exact": True})
     read = sm.sampled_ranks if promise.m else sm.exact_ranks
     users = np.arange(promise.users)
-    seeds = read(
-        {f"{row}": pd.DataFrame({"user": users, "rank": side}) for row, side in enumerate(sides)},
-        **design,
-    )
-    rows = iter(seeds.values())
+    frames = {
+        f"{row}": pd.DataFrame({"user": users, "rank": side}) for row, side in enumerate(sides)
+    }
+    rows = iter(read(frames, **design).values())
     counts = promise.seeds or (promise.draws,) * promise.recommenders
     if not any(counts):
         return {f"R{number}": table for number, table in enumerate(rows)}
@@ -347,8 +349,7 @@ def _above_at(
     # the smallest of the uniform numbers that are larger than the last one
     for number in range(10):
         smallest = 1 - (1 - smallest) * rng.random(len(side)) ** (1 / np.maximum(above - number, 1))
-        is_among = (smallest[:, np.newaxis] ** order <= steps / (n - 1)) & (above > number)[
-            :, np.newaxis
-        ]
-        counts += is_among & (steps > 0)
+        is_before = smallest[:, np.newaxis] ** order <= steps / (n - 1)
+        is_there = (above > number)[:, np.newaxis]
+        counts += is_before & is_there & (steps > 0)
     return counts

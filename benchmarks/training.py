@@ -72,9 +72,8 @@ def ranks_by_epoch(
 @cache
 def values_by_rank(labels: tuple[str, ...]) -> Floats:
     """Return the (metrics, candidates) values of ranks from 1."""
-    return np.array(
-        [sm.metric(label).of_rank(np.arange(1, CANDIDATES + 1), CANDIDATES) for label in labels]
-    )
+    ranks = np.arange(1, CANDIDATES + 1)
+    return np.array([sm.metric(label).of_rank(ranks, CANDIDATES) for label in labels])
 
 
 def values_by_epoch(
@@ -91,12 +90,13 @@ def values_by_epoch(
 def answers(values: Iterator[UserValues], metric: int, spending: Spending) -> list[Answer]:
     """Return what is said of each epoch of a training, by one metric."""
     standing = Standing()
-    said = list[Answer]()
+    epoch_answers = list[Answer]()
     for number, epoch_values in enumerate(values, start=1):
         rate = spending.of_pair(number) if number > 1 else 0.0
-        said.append(standing.answer(number, epoch_values.of_metric(metric), rate))
-        standing = said[-1].standing
-    return said
+        answer = standing.answer(number, epoch_values.of_metric(metric), rate)
+        epoch_answers.append(answer)
+        standing = answer.standing
+    return epoch_answers
 
 
 def public_answers(
@@ -104,18 +104,16 @@ def public_answers(
 ) -> list[str]:
     """Return the same by the public call, with scores that give these ranks."""
     rng = np.random.default_rng(seed)
+    training = np.zeros((users, CANDIDATES))
     held_out = np.zeros(users, dtype=np.int64)
-    validate = sm.validator(
-        np.zeros((users, CANDIDATES)), held_out, metrics=label, epochs=EPOCHS if known else None
-    )
-    others = np.arange(1, CANDIDATES, dtype=np.float64)
+    validate = sm.validator(training, held_out, metrics=label, epochs=EPOCHS if known else None)
     scores = np.empty((users, CANDIDATES))
-    scores[:, 1:] = -others
-    said = []
+    scores[:, 1:] = -np.arange(1, CANDIDATES, dtype=np.float64)
+    verdicts = []
     for ranks in ranks_by_epoch(recall, users, memory, rng):
         scores[:, 0] = 0.5 - ranks
-        said.append(validate(scores).better)
-    return said
+        verdicts.append(validate(scores).better)
+    return verdicts
 
 
 def seeds(cell: str, runs: int) -> list[int]:
@@ -129,13 +127,12 @@ def level_of_run(users: int, memory: float, seed: int) -> dict[tuple[str, bool],
     """
     recall = np.full(EPOCHS, TWO_PERCENT)
     epochs = list(values_by_epoch(recall, users, memory, LABELS, np.random.default_rng(seed)))
-    return {
-        (label, known): any(
-            answer.better in ("yes", "no")
-            for answer in answers(iter(epochs), index, Spending(ALPHA, EPOCHS if known else None))
-        )
-        for (index, label), known in product(enumerate(LABELS), (True, False))
-    }
+    is_false = {}
+    for (index, label), known in product(enumerate(LABELS), (True, False)):
+        spending = Spending(ALPHA, EPOCHS if known else None)
+        verdicts = {answer.better for answer in answers(iter(epochs), index, spending)}
+        is_false[label, known] = bool(verdicts & {"yes", "no"})
+    return is_false
 
 
 def in_parallel(work: Callable[[int], Any], numbers: list[int]) -> list[Any]:
@@ -148,21 +145,16 @@ def level(runs: int, public: int) -> None:
     """Print the share of trainings of equal models with any false answer."""
     rows = []
     for users, memory in product(USERS, MEMORIES):
-        outcomes = in_parallel(
-            partial(level_of_run, users, memory), seeds(f"level {users} {memory}", runs)
-        )
+        work = partial(level_of_run, users, memory)
+        outcomes = in_parallel(work, seeds(f"level {users} {memory}", runs))
         for label, known in outcomes[0]:
             share = np.mean([outcome[label, known] for outcome in outcomes])
             rows.append((users, memory, label, "known" if known else "unknown", share))
-        print(
-            pd.DataFrame(rows[-2 * len(LABELS) :]).to_string(header=False, index=False), flush=True
-        )
+        new_rows = pd.DataFrame(rows[-2 * len(LABELS) :])
+        print(new_rows.to_string(header=False, index=False), flush=True)
     table = pd.DataFrame(rows, columns=["users", "memory", "metric", "K", "false"])
-    print(
-        table.pivot_table(
-            index=["K", "metric"], columns=["users", "memory"], values="false"
-        ).to_string()
-    )
+    shares = table.pivot_table(index=["K", "metric"], columns=["users", "memory"], values="false")
+    print(shares.to_string())
     print(
         f"largest of {len(table)} cells of {runs} runs: {table['false'].max():.4f}, mean "
         f"{table['false'].mean():.4f}"
@@ -170,8 +162,8 @@ def level(runs: int, public: int) -> None:
     for label, known in product(("recall@10", "ndcg@10"), (True, False)) if public else ():
         recall = np.full(EPOCHS, TWO_PERCENT)
         work = partial(public_answers, recall, 200, 0.9, label, known=known)
-        said = in_parallel(work, seeds(f"public {label}", public))
-        share = np.mean([bool({"yes", "no"} & set(run)) for run in said])
+        verdicts_by_run = in_parallel(work, seeds(f"public {label}", public))
+        share = np.mean([bool({"yes", "no"} & set(verdicts)) for verdicts in verdicts_by_run])
         print(
             f"public call, 200 users, AR .9, {label}, K {'known' if known else 'unknown'}: "
             f"{share:.4f} of {public}"
@@ -181,10 +173,9 @@ def level(runs: int, public: int) -> None:
 def power_of_run(recall: Floats, users: int, label: str, known: bool, seed: int) -> tuple[int, int]:
     """Return the numbers of "yes" and "no" in a training."""
     values = values_by_epoch(recall, users, 0.9, (label,), np.random.default_rng(seed))
-    said = [
-        answer.better for answer in answers(values, 0, Spending(ALPHA, EPOCHS if known else None))
-    ]
-    return said.count("yes"), said.count("no")
+    spending = Spending(ALPHA, EPOCHS if known else None)
+    verdicts = [answer.better for answer in answers(values, 0, spending)]
+    return verdicts.count("yes"), verdicts.count("no")
 
 
 def power(runs: int) -> None:
@@ -218,12 +209,12 @@ def contenders_of_run(
     there are at the end.
     """
     values = values_by_epoch(recall, users, memory, (label,), np.random.default_rng(seed))
-    said = answers(values, 0, Spending(ALPHA, EPOCHS if known else None))
+    epoch_answers = answers(values, 0, Spending(ALPHA, EPOCHS if known else None))
     is_held = all(
-        int(np.argmax(recall[: number + 1])) + 1 in answer.standing.contenders
-        for number, answer in enumerate(said)
+        int(np.argmax(recall[:epoch])) + 1 in answer.standing.contenders
+        for epoch, answer in enumerate(epoch_answers, start=1)
     )
-    return [float(is_held), float(len(said[-1].standing.contenders))]
+    return [float(is_held), float(len(epoch_answers[-1].standing.contenders))]
 
 
 def contenders(runs: int) -> None:
@@ -239,11 +230,11 @@ def contenders(runs: int) -> None:
             print(f"{cell}: {held[:, 0].mean():.3f}; {held[:, 1].mean():.1f}", flush=True)
 
 
-def stopped_by_value(patience: int, values: Floats, said: list[str]) -> int:
+def stopped_by_value(patience: int, values: Floats, verdicts: list[str]) -> int:
     """Return the epoch, from 0, that is kept if training stops when the highest value is some
     epochs ago.
     """
-    del said
+    del verdicts
     best = 0
     for epoch in range(1, EPOCHS):
         best = epoch if values[epoch] > values[best] else best
@@ -252,14 +243,14 @@ def stopped_by_value(patience: int, values: Floats, said: list[str]) -> int:
     return best
 
 
-def stopped_by_yes(patience: int, values: Floats, said: list[str]) -> int:
+def stopped_by_yes(patience: int, values: Floats, verdicts: list[str]) -> int:
     """Return the epoch with the highest value, if training stops when the last "yes" is some epochs
     ago.
     """
-    last = 0
+    last_yes = 0
     for epoch in range(1, EPOCHS):
-        last = epoch if said[epoch] == "yes" else last
-        if epoch - last >= patience:
+        last_yes = epoch if verdicts[epoch] == "yes" else last_yes
+        if epoch - last_yes >= patience:
             break
     return int(np.argmax(values[: epoch + 1]))
 
@@ -271,11 +262,11 @@ def stopping_of_run(recall: Floats, users: int, seed: int) -> list[float]:
     label = "ndcg@10"
     rng = np.random.default_rng(seed)
     epochs = list(values_by_epoch(recall, users, 0.9, (label,), rng))
-    seen = np.array([values.point[0] for values in epochs])
-    said = [answer.better for answer in answers(iter(epochs), 0, Spending(ALPHA))]
-    true = true_ndcg(recall)
+    measured = np.array([values.point[0] for values in epochs])
+    verdicts = [answer.better for answer in answers(iter(epochs), 0, Spending(ALPHA))]
+    truth = true_ndcg(recall)
     return [
-        float(true[rule(patience, seen, said)] / true.max())
+        float(truth[rule(patience, measured, verdicts)] / truth.max())
         for rule, patience in product((stopped_by_value, stopped_by_yes), (3, 5, 10))
     ]
 
@@ -293,16 +284,12 @@ def stopping(runs: int) -> None:
     """Print the share of the best true value that rules for stopping keep."""
     rows = []
     for (name, recall), users in product(list(shapes().items())[:-1], (300, 1000, 6000)):
-        kept = np.array(
-            in_parallel(
-                partial(stopping_of_run, recall, users), seeds(f"stopping {name} {users}", runs)
-            )
-        )
+        work = partial(stopping_of_run, recall, users)
+        kept = np.array(in_parallel(work, seeds(f"stopping {name} {users}", runs)))
         rows.append((name, users, *100 * kept.mean(axis=0)))
-    columns = [f"{rule} {patience}" for rule, patience in product(("value", "yes"), (3, 5, 10))]
-    print(
-        pd.DataFrame(rows, columns=["training", "users", *columns]).round(1).to_string(index=False)
-    )
+    rules = [f"{rule} {patience}" for rule, patience in product(("value", "yes"), (3, 5, 10))]
+    table = pd.DataFrame(rows, columns=["training", "users", *rules])
+    print(table.round(1).to_string(index=False))
 
 
 def memory() -> None:

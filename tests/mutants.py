@@ -121,8 +121,8 @@ CHOSEN = (
     ("sampled_metrics/validation/standing.py", "squares - 2 / 3 * cubes / reach", "squares"),
     (
         "sampled_metrics/validation/validator.py",
-        "numbers.index(best) >= patience",
-        "numbers.index(best) > patience",
+        "return epochs_since >= patience",
+        "return epochs_since > patience",
     ),
     (
         "sampled_metrics/core/estimators/linear.py",
@@ -268,8 +268,8 @@ CHOSEN = (
     ("sampled_metrics/core/ranks/sampled.py", "(x < 0) | (x > m)", "x < 0"),
     (
         "sampled_metrics/stages/table.py",
-        "smallest = np.cumsum(falls * high)",
-        "smallest = np.cumsum(falls)",
+        "smallest_sums = np.cumsum(falls * high)",
+        "smallest_sums = np.cumsum(falls)",
     ),
     (
         "sampled_metrics/stages/candidate_order.py",

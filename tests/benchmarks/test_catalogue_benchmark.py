@@ -1,6 +1,4 @@
-"""benchmarks/catalogue.py: what it writes is exactly as large as asked for, and the workflow reads
-it.
-"""
+"""benchmarks/catalogue.py: its events are as many as asked for, and the workflow reads them."""
 
 import runpy
 from pathlib import Path
@@ -15,12 +13,9 @@ SCRIPT = str(Path(__file__).resolve().parents[2] / "benchmarks/catalogue.py")
 
 
 def run(shape, path, monkeypatch):
-    words = [
-        word
-        for pair in zip(("--users", "--items", "--events"), map(str, shape), strict=True)
-        for word in pair
-    ]
-    monkeypatch.setattr("sys.argv", [SCRIPT, *words, "--output", str(path)])
+    users, items, events = map(str, shape)
+    words = ["--users", users, "--items", items, "--events", events, "--output", str(path)]
+    monkeypatch.setattr("sys.argv", [SCRIPT, *words])
     runpy.run_path(SCRIPT, run_name="__main__")
 
 
@@ -30,15 +25,24 @@ def test_the_workflow_reads_it(tmp_path, monkeypatch):
         tmp_path / "events.zip", formats.get("movielens-csv"), member="ratings.csv"
     )
     events = binarize(chunks, 0)
-    assert (len(events.user_ids), len(events.item_ids), len(events)) == (300, 150, 12_000)
+    assert len(events.user_ids) == 300
+    assert len(events.item_ids) == 150
+    assert len(events) == 12_000
     assert events.timestamps.min() >= 9131 * 86400  # 1 January 1995
 
 
-@pytest.mark.parametrize("shape", [(1, 2, 1), (10, 8, 41), (0, 8, 4), (3, 1, 3)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param((1, 2, 1), id="fewer events than items"),
+        pytest.param((10, 8, 41), id="more than half of the pairs"),
+        pytest.param((0, 8, 4), id="no user"),
+        pytest.param((3, 1, 3), id="one item"),
+    ],
+)
 def test_a_shape_that_cannot_be_is_refused_in_a_line_and_nothing_is_written(
     shape, tmp_path, monkeypatch
 ):
-    """Fewer events than items, more than half of the pairs, no user, and one item."""
     with pytest.raises(SystemExit, match=r"^error: .+$"):
         run(shape, tmp_path / "events.zip", monkeypatch)
     assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,4 @@
-"""benchmarks/large.py: its count notices a wrong rank, and its table has the medians of the turns
-after the first.
-"""
+"""benchmarks/large.py: its count notices a wrong rank, and its table has medians of turns."""
 
 import importlib
 import sys
@@ -33,9 +31,11 @@ def test_a_wrong_rank_is_noticed(large, form):
     scores = large.scores_of(data)
     table = sm.rank(scores, data.training, data.held_out, users=slice(100))
     large.check(data, scores, table)
-    for above, tied in ((1, 0), (0, 1)):
-        wrong = np.arange(100) == 7
-        counts = SimpleNamespace(above=table.above + above * wrong, tied=table.tied + tied * wrong)
+    is_wrong = np.arange(100) == 7
+    for more_above, more_tied in ((1, 0), (0, 1)):
+        counts = SimpleNamespace(
+            above=table.above + more_above * is_wrong, tied=table.tied + more_tied * is_wrong
+        )
         with pytest.raises(SystemExit, match="the ranks are not those that were counted"):
             large.check(data, scores, counts)
 
@@ -44,9 +44,9 @@ def test_the_table_has_medians_of_turns_after_the_first(large):
     case = {"users": 1000, "items": 3000, "d": 32, "form": "factors"}
     seconds = {"limit": (9, 1, 2, 6), "this project": (9, 3, 1, 4), "RecBole": (50,)}
     turns = [
-        case | {"way": way, "run": run - 1, "seconds": second, "megabytes": 100 + run}
-        for way, values in seconds.items()
-        for run, second in enumerate(values)
+        case | {"way": way, "run": run, "seconds": second, "megabytes": 101 + run}
+        for way, seconds_of_way in seconds.items()
+        for run, second in enumerate(seconds_of_way, start=-1)
     ]
     assert large.table(large.medians(pd.DataFrame(turns))).splitlines() == [
         "| users × items × factors | limit | **this project** | times the limit | memory, MB | "

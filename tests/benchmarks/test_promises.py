@@ -1,6 +1,4 @@
-"""benchmarks/promises.py: what it simulates is what it says, and it finds a promise that is broken
-on purpose.
-"""
+"""benchmarks/promises.py: it simulates what it says, and finds a promise broken on purpose."""
 
 import importlib
 import sys
@@ -39,27 +37,25 @@ def test_starts_are_of_the_class_and_as_equal_as_promised(benchmark, laws):
             continue
         for start in starts[:4]:
             assert start.keeps(promise.shape, promise.n)
-            truths = promise.truths(start)[promise.metrics[0]]
+            metric_a, *metrics_of_others = promise.truths(start)[promise.metrics[0]]
             if promise.recommenders > 1 and promise.equal != "no":
-                ratio, margin = (
-                    (1 + promise.margin, 0) if promise.is_relative else (1, promise.margin)
-                )
-                assert truths[1] == pytest.approx(ratio * truths[0] + margin, abs=1e-9)
+                margin = promise.margin * (metric_a if promise.is_relative else 1)
+                assert metrics_of_others[0] == pytest.approx(metric_a + margin, abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["free", "decreasing"])
 def test_changed_laws_are_distributions_of_the_shape(laws, shape):
     rng = np.random.default_rng(3)
     n = 200
-    others = [
+    starts = [
         start
         for start in laws.starts(n, 50)
         if laws.has_shape(laws.rank_probabilities(start, n), shape)
     ]
-    law = others[0]
+    law = starts[0]
     different = set()
     for _ in range(60):
-        law = laws.changed(law, shape, n, others, rng)
+        law = laws.changed(law, shape, n, starts, rng)
         probabilities = laws.rank_probabilities(law, n)
         assert probabilities.min() >= 0
         assert probabilities.sum() == pytest.approx(1)
@@ -71,10 +67,9 @@ def test_changed_laws_are_distributions_of_the_shape(laws, shape):
 def test_shapes_are_those_of_the_better_half(laws):
     assert laws.has_shape(np.array([3, 2, 2, 1, 9, 0, 5, 0]) / 22, "decreasing")
     assert not laws.has_shape(np.array([3, 2, 3, 1, 0, 0, 0, 0]) / 9, "decreasing")
-    shapes = [
-        laws.has_shape(laws.rank_probabilities(one, 3541), "decreasing") for one in laws.usual()
-    ]
-    assert shapes == [True] * 3 + [False] * 4
+    probabilities = [laws.rank_probabilities(law, 3541) for law in laws.usual()]
+    are_decreasing = [laws.has_shape(by_rank, "decreasing") for by_rank in probabilities]
+    assert are_decreasing == [True] * 3 + [False] * 4
 
 
 def test_drawn_ranks_have_the_law(benchmark, laws):
@@ -83,9 +78,8 @@ def test_drawn_ranks_have_the_law(benchmark, laws):
     for ranks, side in zip(drawn, (*sides, sides[0]), strict=True):
         shares = np.bincount(ranks, minlength=5)[1:] / len(ranks)
         np.testing.assert_allclose(shares, laws.rank_probabilities(side, 4), atol=0.012)
-    np.testing.assert_array_equal(
-        *laws.Population(sides[:1], 1.0).draw(4, 100, 2, np.random.default_rng(1))
-    )
+    coupled = laws.Population(sides[:1], 1.0).draw(4, 100, 2, np.random.default_rng(1))
+    np.testing.assert_array_equal(coupled[0], coupled[1])
     seeds = benchmark.Promise("", None, 3000, recommenders=2, seeds=(40, 2), spread=0.5, n=4)
     ranks = seeds.draw(laws.Population(sides), np.random.default_rng(2))[:40]
     assert (ranks == 4).mean() == pytest.approx(1 / 6, abs=0.03)
@@ -117,25 +111,36 @@ def test_false_verdicts_are_counted(benchmark):
 
     apart = [[9] * 60, [1] * 60]
     alike = [[1] * 60] * 2
-    assert [
-        is_false(promise, apart, truths) for truths in ((0.1, 0.2), (0.2, 0.2), (0.2, 0.1))
-    ] == [False, True, True]
-    margin = replace(promise, margin=0.1)
-    assert [is_false(margin, apart, (0, gap)) for gap in (0.05, 0.1, 0.2)] == [True, True, False]
-    assert [is_false(margin, alike, (0, gap)) for gap in (0.05, 0.1, 0.2)] == [False, True, True]
+    assert not is_false(promise, apart, (0.1, 0.2))
+    assert is_false(promise, apart, (0.2, 0.2))
+    assert is_false(promise, apart, (0.2, 0.1))
+    with_margin = replace(promise, margin=0.1)
+    by_gap = {gap: is_false(with_margin, apart, (0, gap)) for gap in (0.05, 0.1, 0.2)}
+    assert by_gap == {0.05: True, 0.1: True, 0.2: False}
+    by_gap = {gap: is_false(with_margin, alike, (0, gap)) for gap in (0.05, 0.1, 0.2)}
+    assert by_gap == {0.05: False, 0.1: True, 0.2: True}
     in_a_group = [[80] * 30 + [1] * 30, [80] * 60]
     assert is_false(replace(promise, groups=(0.5, 0.5)), in_a_group, (0.1, 0.1))
 
 
 def test_shares_are_of_all_statements(benchmark):
-    said = [(-0.1, 0.1), (0.1, 0.2, True), (-0.2, -0.1), (np.nan, np.nan, False, True), (0.0, 0.1)]
-    tally = benchmark.tally([benchmark.Statement(*one) for one in said])
-    assert [tally.wrong, tally.missed, tally.false_verdicts] == [0.4, 0.4, 0.2]
-    assert [tally.refused, tally.contradicted] == [0.2, 0.2]
-    of_estimator = [
+    statements = [
+        benchmark.Statement(-0.1, 0.1),
+        benchmark.Statement(0.1, 0.2, is_false=True),
+        benchmark.Statement(-0.2, -0.1),
+        benchmark.Statement(np.nan, np.nan, is_contradicted=True),
+        benchmark.Statement(0.0, 0.1),
+    ]
+    tally = benchmark.tally(statements)
+    assert tally.wrong == 0.4
+    assert tally.missed == 0.4
+    assert tally.false_verdicts == 0.2
+    assert tally.refused == 0.2
+    assert tally.contradicted == 0.2
+    estimates = [
         benchmark.Statement(value - 0.1, value + 0.1, value=value) for value in (0.4, 0.4, 0.4, 0.7)
     ]
-    assert benchmark.tally(of_estimator, is_of_estimator=True).wrong == 0.25  # of their mean
+    assert benchmark.tally(estimates, is_of_estimator=True).wrong == 0.25  # of their mean
 
 
 def test_the_law_that_a_bad_interval_misses_is_found(benchmark):
@@ -153,50 +158,45 @@ def test_the_law_that_a_bad_interval_misses_is_found(benchmark):
 
 
 def test_the_same_seed_gives_the_same_file(benchmark, monkeypatch, tmp_path):
-    for name, seed in (("one", "3"), ("two", "3"), ("other", "4")):
-        words = [
-            "evaluate: n = 1000, 30 users",
-            "--search",
-            "2",
-            "--simulations",
-            "12",
-            "--seed",
-            seed,
-        ]
-        monkeypatch.setattr("sys.argv", ["promises.py", *words, "--output", str(tmp_path / name)])
+
+    def content(name, seed):
+        path = tmp_path / name
+        options = f"--search 2 --simulations 12 --seed {seed} --output {path}"
+        words = ["evaluate: n = 1000, 30 users", *options.split()]
+        monkeypatch.setattr("sys.argv", ["promises.py", *words])
         benchmark.main()
-    one, two, other = ((tmp_path / name).read_bytes() for name in ("one", "two", "other"))
-    assert one == two != other
+        return path.read_bytes()
+
+    by_seed_3 = content("3.csv", 3)
+    assert content("3-again.csv", 3) == by_seed_3
+    assert content("4.csv", 4) != by_seed_3
 
 
 PLANS = ("plan, all candidates", "plan of stages, stages", "plan, bv-0.1")
-ASKED = [
+NAMES = [
     "evaluate",
     "evaluate staged",
     "compare of 3",
     "seeds 2 and 10",
     "correct free",
     "published hit rates free",
+    "drawn once, 3 times",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in PLANS),
 ]
-ASKED += ["drawn once, 3 times", *(pytest.param(name, marks=pytest.mark.slow) for name in PLANS)]
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_library_is_asked(benchmark, laws, name):
     """Intervals of laws that are not extreme hold the truth in most of a few simulations."""
     promise = next(promise for promise in benchmark.promises() if promise.name == name)
-    users = (
-        {"users": 300, "pilot": 200, "m": min(promise.m, 20)} if name in PLANS else {"users": 60}
-    )
-    promise = replace(
-        promise,
-        **{
-            "n": 100,
-            "m": min(promise.m, 10),
-            "depth": min(promise.depth, 100.0 if name not in PLANS else 20.0),
-        }
-        | users,
-    )
+    if name in PLANS:
+        m = min(promise.m, 20)
+        depth = min(promise.depth, 20.0)
+        promise = replace(promise, n=100, m=m, depth=depth, users=300, pilot=200)
+    else:
+        m = min(promise.m, 10)
+        depth = min(promise.depth, 100.0)
+        promise = replace(promise, n=100, m=m, depth=depth, users=60)
     power = laws.whole("power", 0.9, 0.0)
     steep = laws.whole("power", 1.05, 0.0)
     flat = laws.Population((laws.law(laws.ranks(1, 100)),) * min(promise.recommenders, 2))
@@ -208,11 +208,13 @@ def test_the_library_is_asked(benchmark, laws, name):
 
 def test_the_users_of_rank_tables_are_drawn(laws, tmp_path):
     ranks = {"A": [1, 5, 9] * 5, "B": [2, 2, 10] * 5}
-    for name, of_one in ranks.items():
-        table = pd.DataFrame({"user": range(15), "candidates": 10, "rank": of_one})
+    for name, user_ranks in ranks.items():
+        table = pd.DataFrame({"user": range(15), "candidates": 10, "rank": user_ranks})
         table.to_csv(tmp_path / f"{name}.csv.gz", index=False)
-    one, _, both = laws.of_tables(tmp_path, "ml")
-    assert (one.words(), both.words(), both.n) == ("ml A", "ml A, B", 10)
+    users_of_a, _, both = laws.users_of_tables(tmp_path, "ml")
+    assert users_of_a.words() == "ml A"
+    assert both.words() == "ml A, B"
+    assert both.n == 10
     drawn = both.draw(10, 900, 2, np.random.default_rng(0))
     assert {tuple(pair) for pair in drawn.T.tolist()} == {(1, 2), (5, 2), (9, 10)}
     assert both.means(1 / np.arange(1, 11)) == pytest.approx(

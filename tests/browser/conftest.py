@@ -40,7 +40,8 @@ class Visit:
     def __post_init__(self) -> None:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on(
-            "console", lambda said: self.errors.append(said.text) if said.type == "error" else None
+            "console",
+            lambda message: self.errors.append(message.text) if message.type == "error" else None,
         )
         self.page.on(
             "request",
@@ -62,7 +63,9 @@ class Visit:
         self.page.emulate_media(media="print")
 
     def assert_clean(self) -> None:
-        assert (self.errors, self.outside, self.failed) == ([], [], [])
+        assert self.errors == []
+        assert self.outside == []
+        assert self.failed == []
 
 
 def _leaves(request: Request) -> bool:

@@ -1,6 +1,4 @@
-"""The built documentation, the summary of a study, and the page of `sampled-metrics report` can be
-read.
-"""
+"""The built documentation, the summary of a study, and the page of a report can be read."""
 
 import os
 from pathlib import Path
@@ -51,11 +49,11 @@ def test_every_page_that_the_index_leads_to(visit: Visit) -> None:
                 if target not in fragments:
                     pending.append(target)
                 fragments.setdefault(target, {}).setdefault(unquote(fragment), path)
-    for target, of_page in fragments.items():
+    for target, source_by_fragment in fragments.items():
         visit.open(target)
         wrong += [
             f"{source.name}: leads to {target.name}#{fragment}, which is not there"
-            for fragment, source in of_page.items()
+            for fragment, source in source_by_fragment.items()
             if visit.page.evaluate(MISSING, fragment)
         ]
     assert wrong == []
@@ -84,22 +82,25 @@ def sampled() -> str:
 
 
 @pytest.fixture(scope="module", params=[exact, sampled])
-def own(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page_of_command(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(request.param(), encoding="utf-8")
     return path
 
 
 def test_the_page_of_the_command_can_be_read_and_fits_a_sheet_of_paper(
-    visit: Visit, own: Path
+    visit: Visit, page_of_command: Path
 ) -> None:
-    visit.open(own)
+    visit.open(page_of_command)
     assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
     texts = visit.page.evaluate(TEXTS)
     assert len(texts) > 30
-    assert [
+    unreadable = [
         (text, size, inside) for text, size, inside in texts if size < SMALLEST or not inside
-    ] == []
+    ]
+    assert unreadable == []
     visit.as_printed()
     assert wrong_with_page(visit.page) == []
     assert visit.page.evaluate(HIDDEN) <= 0

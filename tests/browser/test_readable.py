@@ -10,7 +10,7 @@ LONG = "<td>" + "0123456789 " * 30 + "</td>"
 
 @PHONE
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("<div style='width: 900px'>wide</div>", "DIV. reaches"),
         ("<img src='data:image/png;base64,AAAA'>", "data:image/png"),
@@ -24,11 +24,12 @@ LONG = "<td>" + "0123456789 " * 30 + "</td>"
         ),
     ],
 )
-def test_what_is_wrong_is_said(visit: Visit, body: str, said: str) -> None:
+def test_what_is_wrong_is_said(visit: Visit, body: str, message: str) -> None:
     visit.page.set_content(
         f"<!doctype html><style>.one-line {{ white-space: nowrap }}</style><body>{body}</body>"
     )
-    assert said in " ".join([*wrong_with_page(visit.page), *wrong_with_tables(visit.page)])
+    messages = [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)]
+    assert message in " ".join(messages)
 
 
 @PHONE

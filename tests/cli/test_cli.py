@@ -1,5 +1,6 @@
-"""The command: what it prints and in which form, and that everything wrong is one line on stderr
-and an exit code.
+"""The command: what it prints and in which form, and how it ends.
+
+Everything wrong is one line on stderr and an exit code.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,12 +33,12 @@ SEEDS = "user,model,Seed,candidates,rank\n" + "".join(
     for seed in (1, 2)
     for user in range(30)
 )
-OF_MODEL = {
+SEEDS_OF_MODEL = {
     model: re.sub(f"(?m)^([0-9]+),(?!{model},).*\n", "", SEEDS) for model in ("gmf", "itemknn")
 }
 FILES = {
-    "gmf.csv": OF_MODEL["gmf"].replace(",gmf,", ",").replace(",model,", ","),
-    "itemknn.csv": OF_MODEL["itemknn"].replace(",itemknn,", ",").replace(",model,", ","),
+    "gmf.csv": SEEDS_OF_MODEL["gmf"].replace(",gmf,", ",").replace(",model,", ","),
+    "itemknn.csv": SEEDS_OF_MODEL["itemknn"].replace(",itemknn,", ",").replace(",model,", ","),
     "exact.csv": EXACT,
     "other.csv": "user,candidates,rank\n3,60,30\n1,50,1\n2,50,2\n",
     "sampled.csv": "user,candidates,negatives,rank\n1,50,9,3\n2,50,9,10\n3,60,9,1\n",
@@ -76,14 +78,22 @@ def words(options):
     return [word for pair in options.items() for word in pair]
 
 
+class Ended(NamedTuple):
+    """How a command has ended, and what it has written."""
+
+    code: int
+    out: str
+    err: str
+
+
 def call(capsys, *arguments):
-    """Run the command in this process; return its exit code, stdout and stderr."""
+    """Run the command in this process."""
     code = 0
     try:
         cli.main([str(argument) for argument in arguments])
-    except SystemExit as left:
-        code = left.code or 0
-    return code, *capsys.readouterr()
+    except SystemExit as error:
+        code = error.code or 0
+    return Ended(code, *capsys.readouterr())
 
 
 @pytest.fixture
@@ -111,7 +121,7 @@ def run(capsys, tmp_path, monkeypatch):
     return run_command
 
 
-# --- exit codes: 0 done, 1 not done, 2 wrong use, 3 if the result is not as wanted (docs/referenc
+# --- exit codes (docs/reference): 0 done, 1 not done, 2 wrong use, 3 result not as wanted --------
 
 
 @pytest.mark.parametrize(
@@ -136,14 +146,16 @@ def test_a_nightly_job_fails_as_it_asks(run, names, options, code):
         pd.DataFrame({"user": np.arange(60), "candidates": 100, "rank": ranks[name]}).to_csv(
             f"{name}.csv", index=False
         )
-    left, out, err = run(
-        "compare", *(f"{name}.csv" for name in names), "--metrics", "auc", *options, "--exact"
-    )
-    assert (left, bool(out), "may be X, Z" in err) == (code, code != 2, code == 2)
+    files = [f"{name}.csv" for name in names]
+    ended = run("compare", *files, "--metrics", "auc", *options, "--exact")
+    assert ended.code == code
+    is_wrong_use = code == 2
+    assert bool(ended.out) == (not is_wrong_use)
+    assert ("may be X, Z" in ended.err) == is_wrong_use
 
 
 RANK = "rank --training train.csv --held-out test.csv"
-WITH = f"{RANK} --users u.npy --items i.npy"
+RANK_FACTORS = f"{RANK} --users u.npy --items i.npy"
 PUBLISHED = "published --users 100 --negatives 9 --candidates"
 REFUSED = [
     # what cannot be read: the name of the file, and the line
@@ -158,9 +170,9 @@ REFUSED = [
     (1, f"{RANK} --users ids.txt --items i.npy", "ids.txt: "),
     (1, f"{RANK} --users two.npz --items i.npy", "two.npz: must hold one"),
     (1, f"{RANK} --users text.npz --items i.npy", "text.npz: "),
-    (1, f"{WITH} --training none.csv", "none.csv: "),
-    (1, f"{WITH} --held-out t.parquet", "t.parquet: "),
-    (1, f"{WITH} --user-ids no.txt", "no.txt: "),
+    (1, f"{RANK_FACTORS} --training none.csv", "none.csv: "),
+    (1, f"{RANK_FACTORS} --held-out t.parquet", "t.parquet: "),
+    (1, f"{RANK_FACTORS} --user-ids no.txt", "no.txt: "),
     # what cannot be written: before anything is read
     (1, "report X=bad.csv other.csv -o bad.csv", "bad.csv: is the same file as the input bad.csv"),
     (
@@ -173,7 +185,7 @@ REFUSED = [
         "evaluate other.csv --relevance in.svg --plot in.svg",
         "is the same file as the input in.svg",
     ),
-    (1, f"{WITH} -o u.npy", "u.npy: is the same"),
+    (1, f"{RANK_FACTORS} -o u.npy", "u.npy: is the same"),
     (1, "evaluate gone.csv --plot exact.csv/a.svg", "exact.csv/a.svg: there is no folder"),
     # what is not asked for so
     (2, "evaluate exact.csv --negatives 3", "No such option"),
@@ -227,9 +239,9 @@ REFUSED = [
     (2, "report exact.csv -o folder.svg", "is a directory"),
     (2, "report exact.csv -o -", "standard output (-) is not possible here"),
     (2, f"{RANK} --scores u.npy --users u.npy", "or --scores alone"),
-    (2, f"{WITH} --replacement", "for --negatives"),
+    (2, f"{RANK_FACTORS} --replacement", "for --negatives"),
     # what would have no effect
-    (2, f"{WITH} --seed 3", "--seed is for --negatives"),
+    (2, f"{RANK_FACTORS} --seed 3", "--seed is for --negatives"),
     (
         2,
         f"{RANK} --scores u.npy --held-out u.npy --training u.npy --separator ;",
@@ -293,12 +305,18 @@ REFUSED = [
     ("code", "line", "says"), REFUSED, ids=[str(line)[:80] for _, line, _ in REFUSED]
 )
 def test_what_is_wrong_is_one_line_and_changes_no_file(run, code, line, says):
-    before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
-    left, out, err = run(*(line.split() if isinstance(line, str) else line))
-    assert says in err
-    assert re.fullmatch(r"error: [ -~]+\n", err)
-    assert (left, out) == (code, "")
-    assert {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before
+    before = contents()
+    ended = run(*(line.split() if isinstance(line, str) else line))
+    assert says in ended.err
+    assert re.fullmatch(r"error: [ -~]+\n", ended.err)
+    assert ended.code == code
+    assert ended.out == ""
+    assert contents() == before
+
+
+def contents():
+    """The contents of the files in the folder, by name."""
+    return {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
 
 
 @pytest.mark.parametrize("path", ["exact.csv", "a/f.csv"])
@@ -306,12 +324,12 @@ def test_a_file_or_folder_that_may_not_be_read(run, monkeypatch, path):
     """By a stand-in, as root may read everything."""
 
     def forbidden(function):
-        def of_the_path(name, *arguments, **options):
+        def refuses_path(name, *arguments, **options):
             if str(name) == path:
                 raise PermissionError(13, "Permission denied")
             return function(name, *arguments, **options)
 
-        return of_the_path
+        return refuses_path
 
     monkeypatch.setattr("os.stat", forbidden(os.stat))
     monkeypatch.setattr("builtins.open", forbidden(open))
@@ -330,11 +348,10 @@ def test_too_little_memory_is_one_line(run, monkeypatch):
 # --- what is printed ----------------------------------------------------------------------------
 
 
-def runs_of(frame, **more):
+def runs_of(frame):
     """The rows of each model and seed, as lists of frames by model."""
     parts = {
-        key: part.drop(columns=["model", "Seed"]).assign(**more)
-        for key, part in frame.groupby(["model", "Seed"])
+        key: part.drop(columns=["model", "Seed"]) for key, part in frame.groupby(["model", "Seed"])
     }
     return {model: [parts[model, seed] for seed in (1, 2)] for model in ("gmf", "itemknn")}
 
@@ -406,33 +423,37 @@ CALLS = {
 @pytest.mark.parametrize("line", CALLS)
 def test_each_form_has_what_the_function_gives(run, line):
     expected = CALLS[line]({path.stem: pd.read_csv(path) for path in Path().glob("*.csv")})
-    code, out, err = run(*line.split(), "--csv")
-    assert (code, "\r" in out, err.splitlines()) == (0, False, list(expected.remarks))
-    wanted = pd.read_csv(io.StringIO(pd.DataFrame(expected).to_csv(index=False)))
-    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out)), wanted, rtol=1e-12)
+    csv = run(*line.split(), "--csv")
+    assert csv.code == 0
+    assert "\r" not in csv.out
+    assert csv.err.splitlines() == list(expected.remarks)
+    expected_csv = pd.DataFrame(expected).to_csv(index=False)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(io.StringIO(csv.out)), pd.read_csv(io.StringIO(expected_csv)), rtol=1e-12
+    )
 
-    code, out, err = run(*line.split(), "--json")
-    assert (code, err) == (0, "")
-    given = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert given == {
+    as_json = run(*line.split(), "--json")
+    assert (as_json.code, as_json.err) == (0, "")
+    content = json.loads(
+        as_json.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON")
+    )
+    assert content == {
         "recommenders": list(expected.setting.names),
         "remarks": list(expected.remarks),
         "findings": [finding.plain() for finding in expected.findings],
         "rows": expected.plain_rows(),
     }
-    for row, of_function in zip(given["rows"], expected.to_dict("records"), strict=True):
-        assert all(
-            row[name] is None if pd.isna(cell) else row[name] == cell
-            for name, cell in of_function.items()
-        )
+    for row, expected_row in zip(content["rows"], expected.to_dict("records"), strict=True):
+        for name, cell in expected_row.items():
+            assert row[name] is None if pd.isna(cell) else row[name] == cell
 
-    code, out, err = run(*line.split())
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
-    header = [text.split() for text in lines].index([*expected.as_text().columns])
-    assert len(
-        [text for text in lines[header + 1 : header + len(expected) + 1] if text.strip()]
-    ) == len(expected)
+    text = run(*line.split())
+    assert (text.code, text.err) == (0, "")
+    lines = text.out.splitlines()
+    header = [line.split() for line in lines].index([*expected.as_text().columns])
+    table_lines = lines[header + 1 : header + len(expected) + 1]
+    assert all(line.strip() for line in table_lines)
+    assert len(table_lines) == len(expected)
     assert set(expected.remarks) <= set(lines)
 
 
@@ -445,33 +466,33 @@ def test_a_figure_is_drawn_beside_what_is_printed(run):
 @pytest.mark.parametrize("line", ["evaluate shallow.csv", "expect shallow.csv --negatives 20"])
 def test_ranks_that_look_sampled_are_refused_unless_they_are_said_to_be_exact(run, line):
     """Of 200 users or more, none has a rank above a tenth of n."""
-    given = (*line.split(), "--candidates", 3561, "--zero-based")
-    code, out, err = run(*given)
-    assert (code, out, "no rank of 201" in err, "--exact" in err) == (1, "", True, True)
-    code, out, err = run(*given, "--exact")
-    assert (code, err, "no rank of" in out) == (0, "", False)
+    arguments = (*line.split(), "--candidates", 3561, "--zero-based")
+    refused = run(*arguments)
+    assert (refused.code, refused.out) == (1, "")
+    assert "no rank of 201" in refused.err
+    assert "--exact" in refused.err
+    exact = run(*arguments, "--exact")
+    assert (exact.code, exact.err) == (0, "")
+    assert "no rank of" not in exact.out
 
 
 def test_a_caution_stands_before_the_numbers_in_every_form(run):
-    given = ("evaluate", "few.csv", "--candidates", 3561, "--zero-based", "--metrics", "recall@10")
-    said = "No rank of 199"
-    assert run(*given)[1].startswith(said)
-    assert run(*given, "--latex")[1].startswith(f"% {said}")
-    out = run(*given, "--json")[1]
-    assert out.index(said) < out.index('"rows"')
-    both = io.StringIO()  # as a terminal shows both
-    with contextlib.redirect_stdout(both), contextlib.redirect_stderr(both):
-        run(*given, "--csv")
-    assert both.getvalue().startswith(said)
+    line = "evaluate few.csv --candidates 3561 --zero-based --metrics recall@10"
+    caution = "No rank of 199"
+    assert run(*line.split()).out.startswith(caution)
+    assert run(*line.split(), "--latex").out.startswith(f"% {caution}")
+    out = run(*line.split(), "--json").out
+    assert out.index(caution) < out.index('"rows"')
+    terminal = io.StringIO()  # which shows both streams
+    with contextlib.redirect_stdout(terminal), contextlib.redirect_stderr(terminal):
+        run(*line.split(), "--csv")
+    assert terminal.getvalue().startswith(caution)
 
 
 def test_a_report_has_the_groups_and_margins_that_are_asked_for(run):
     options = ["--exact", "--groups", "age", "--margin", ".5", "--metrics", "ap"]
-    assert run("report", "old.csv", "new.csv", "-o", "page.html", *options) == (
-        0,
-        "page.html is written\n",
-        "",
-    )
+    ended = run("report", "old.csv", "new.csv", "-o", "page.html", *options)
+    assert ended == (0, "page.html is written\n", "")
     page = Path("page.html").read_text()
     assert "Comparisons by group" in page
     assert "by less than the margin" in page or "are equivalent on" in page
@@ -483,48 +504,39 @@ def test_a_report_has_the_groups_and_margins_that_are_asked_for(run):
 def test_columns_by_option(run):
     """A column that is taken under another name without being asked for is named in a remark."""
     line = "evaluate renamed.csv --user-column who --rank-column place --metrics recall@10 --json"
-    given = line.split()
-    shown = json.loads(run(*given)[1])
-    assert (shown["rows"][0]["value"], "n_items" in str(shown["remarks"])) == (0.5, True)
-    assert "n_items" not in str(
-        json.loads(run(*given, "--candidates-column", "n_items")[1])["remarks"]
-    )
+    noticed = json.loads(run(*line.split()).out)
+    assert noticed["rows"][0]["value"] == 0.5
+    assert "n_items" in str(noticed["remarks"])
+    named = json.loads(run(*line.split(), "--candidates-column", "n_items").out)
+    assert "n_items" not in str(named["remarks"])
 
 
 @pytest.mark.parametrize("line", ["long.csv --by model", "wide.csv --rank-column gmf,mlp"])
 def test_one_table_of_several_recommenders(run, line):
-    rows = json.loads(run("evaluate", *line.split(), "--metrics", "ap", "--json")[1])["rows"]
-    expected = [("gmf", pytest.approx(13 / 24)), ("mlp", pytest.approx(3 / 8))]
-    assert [(row["recommender"], row["value"]) for row in rows] == expected
+    rows = json.loads(run("evaluate", *line.split(), "--metrics", "ap", "--json").out)["rows"]
+    values = {row["recommender"]: row["value"] for row in rows}
+    assert values == pytest.approx({"gmf": 13 / 24, "mlp": 3 / 8})
 
 
 @pytest.mark.parametrize("form", ["", "--csv", "--json", "--latex"])
 def test_names_that_cannot_be_printed_are_escaped_and_stay_in_their_line(run, form):
     for name in ("bad\udcff", "ü[link=b]c"):
         Path(f"{name}.csv").write_text(EXACT)
-    given = (
-        "compare",
-        "bad\udcff.csv",
-        "a\n\\input{b}\x1b[31m\x85=other.csv",
-        "--metrics",
-        "ap",
-        *form.split(),
-    )
-    code, out, err = run(*given)
-    assert code == 0
-    assert (out + err).replace("\n", "").isprintable()
-    assert not [line for line in (out + err).splitlines() if line.startswith("\\input")]
-    assert r"bad\udcff" in (out + err).replace(r"\\", "\\")  # JSON doubles it
-    assert (
-        "the difference (ü[link=b]c - exact) is"
-        in run("compare", "exact.csv", "./ü[link=b]c.csv")[1]
-    )
+    files = ("bad\udcff.csv", "a\n\\input{b}\x1b[31m\x85=other.csv")
+    ended = run("compare", *files, "--metrics", "ap", *form.split())
+    assert ended.code == 0
+    written = ended.out + ended.err
+    assert written.replace("\n", "").isprintable()
+    assert not [line for line in written.splitlines() if line.startswith("\\input")]
+    assert r"bad\udcff" in written.replace(r"\\", "\\")  # JSON doubles it
+    out = run("compare", "exact.csv", "./ü[link=b]c.csv").out
+    assert "the difference (ü[link=b]c - exact) is" in out
 
 
 def test_letters_that_a_terminal_lacks_are_escaped(run, monkeypatch):
     terminal = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
     monkeypatch.setattr(sys, "stdout", terminal)
-    assert run("compare", "γ=exact.csv", "other.csv", "--metrics", "ap")[0] == 0
+    assert run("compare", "γ=exact.csv", "other.csv", "--metrics", "ap").code == 0
     terminal.flush()
     assert rb"(other - \u03b3)" in terminal.buffer.getvalue()
 
@@ -535,15 +547,17 @@ def test_letters_that_a_terminal_lacks_are_escaped(run, monkeypatch):
 def test_the_examples_of_the_help_work(run):
     rng = np.random.default_rng(1)
     verbs = ("evaluate", "correct", "published", "compare", "expect", "plan", "report", "rank")
-    helps = "".join(run(verb, "--help")[1].split("Example:\n")[1] for verb in verbs)
+    helps = "".join(run(verb, "--help").out.split("Example:\n")[1] for verb in verbs)
     examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
     assert len(examples) == 17
     scores = rng.random((20, 150))
-    given = (np.zeros((20, 150)), np.full(20, 7))
+    training = np.zeros((20, 150))
+    held_out = np.full(20, 7)
     for name in "xz":
-        sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None).write(
-            f"{name}-staged.parquet"
+        staged = sm.staged_ranks(
+            lambda users, items: scores[users, items], training, held_out, depth=None
         )
+        staged.write(f"{name}-staged.parquet")
     pairs = pd.DataFrame({"user": np.repeat(range(20), 5), "item": list(range(5)) * 20})
     for name in ("lists", "old-lists", "new-lists"):
         pairs.assign(score=rng.normal(size=100)).to_csv(f"{name}.csv", index=False)
@@ -553,49 +567,39 @@ def test_the_examples_of_the_help_work(run):
     )
     runs = cells.to_frame(index=False).assign(candidates=150, rank=rng.integers(1, 151, 80))
     runs.to_csv("runs.csv", index=False)
-    fewer = {
+    fast_options = {
         "plan": "--draws 40 --estimators uncorrected --sizes 20",
         "report": "--metrics recall@10",
     }
+    names = ["ranks", "mine", "x", "y", "z", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"]
     for example in examples:
-        more = {} if "--candidates 3541" in example else {"candidates": 150}
-        for name in (
-            "ranks",
-            "mine",
-            "x",
-            "y",
-            "z",
-            "old",
-            "new",
-            "z-seed-1",
-            "z-seed-2",
-            "z-seed-3",
-        ):
+        candidates = {} if "--candidates 3541" in example else {"candidates": 150}
+        for name in names:
             rank = rng.geometric({"y": 0.3, "z": 0.15}.get(name, 0.05), size=20).clip(max=101)
-            pd.DataFrame({"user": range(20), "rank": rank}).assign(**more).to_csv(
-                f"{name}.csv", index=False
-            )
-        options = fewer.get(example.split()[0], "") + (
-            " --depths 30" if "staged" in example else ""
-        )
-        code, out, err = run(*example.split(" #")[0].split(), *options.split())
-        assert (code, bool(out)) == (0, True), (example, err)
+            table = pd.DataFrame({"user": range(20), "rank": rank, **candidates})
+            table.to_csv(f"{name}.csv", index=False)
+        options = fast_options.get(example.split()[0], "")
+        if "staged" in example:
+            options += " --depths 30"
+        ended = run(*example.split(" #")[0].split(), *options.split())
+        assert ended.code == 0, (example, ended.err)
+        assert ended.out, example
 
 
 def test_a_shell_completes_the_commands(run, monkeypatch):
-    assert "_SAMPLED_METRICS_COMPLETE=bash_complete" in run("completion", "bash")[1]
-    asked = {
+    assert "_SAMPLED_METRICS_COMPLETE=bash_complete" in run("completion", "bash").out
+    variables = {
         "_SAMPLED_METRICS_COMPLETE": "bash_complete",
         "COMP_WORDS": "sampled-metrics ev",
         "COMP_CWORD": "1",
     }
-    for name, value in asked.items():
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert run()[1] == "plain,evaluate\n"
+    assert run().out == "plain,evaluate\n"
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "said"),
+    ("line", "code", "message"),
     [
         ("evaluate exact.csv --csv | true", 0, ""),
         (
@@ -611,34 +615,34 @@ def test_a_shell_completes_the_commands(run, monkeypatch):
     ],
 )
 def test_a_result_that_would_be_lost_is_refused_and_nobody_who_reads_on_is_no_error(
-    run, line, code, said
+    run, line, code, message
 ):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = ["sh", "-c", f"{sys.executable} -m sampled_metrics {line}"]
-    done = subprocess.run(
+    process = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
-    assert (done.returncode, done.stderr, done.stdout) == (code, said, "")
+    assert (process.returncode, process.stderr, process.stdout) == (code, message, "")
 
 
 def test_streams_that_are_not_needed_may_be_closed(run, monkeypatch):
     """As Python has it: a stream that is closed at the start is None."""
     monkeypatch.setattr(sys, "stdout", None)
-    assert run("rank", *words(MODEL), "-o", "ranks.csv")[0] == 0
+    assert run("rank", *words(MODEL), "-o", "ranks.csv").code == 0
     assert Path("ranks.csv").read_text() == RANKED
     monkeypatch.setattr(sys, "stderr", None)
-    assert run("evaluate", "none.csv")[0] == 1
+    assert run("evaluate", "none.csv").code == 1
     sys.stderr.close()  # of the command
 
 
 def test_a_terminal_has_a_table_with_bold_names(run, monkeypatch):
-    ours, theirs = pty.openpty()
-    with open(theirs, "w") as terminal:
+    reading_end, writing_end = pty.openpty()
+    with open(writing_end, "w") as terminal:
         monkeypatch.setattr(sys, "stdout", terminal)
-        assert run("evaluate", "exact.csv", "--metrics", "recall@10")[0] == 0
+        assert run("evaluate", "exact.csv", "--metrics", "recall@10").code == 0
         terminal.flush()
-        written = os.read(ours, 65536)
-    os.close(ours)
+        written = os.read(reading_end, 65536)
+    os.close(reading_end)
     assert re.search(rb"\x1b\[[0-9;]*m", written)
     assert re.search(rb"recall@10 +1 ", written)
 
@@ -651,18 +655,16 @@ def test_rank_writes_what_evaluate_reads(run):
     assert gzip.decompress(Path("ranks.csv.gz").read_bytes()).decode() == RANKED
     assert run("rank", *words(MODEL), "-o", "ranks.parquet") == (0, "", "")
     assert pd.read_parquet("ranks.parquet").to_csv(index=False, lineterminator="\n") == RANKED
-    code, out, _ = run("evaluate", "ranks.csv.gz", "--metrics", "recall@1", "--csv")
-    assert (code, out.splitlines()[1][:13]) == (0, "recall@1,0.5,")
+    ended = run("evaluate", "ranks.csv.gz", "--metrics", "recall@1", "--csv")
+    assert ended.code == 0
+    _, row = ended.out.splitlines()
+    assert row.startswith("recall@1,0.5,")
 
 
 @pytest.mark.parametrize("option", ["--training", "--held-out", "--user-ids"])
 def test_standard_input_is_a_dash(run, option):
-    given = MODEL | {"--user-ids": "ids.txt"}
-    assert run("rank", *words(given | {option: "-"}), stdin=Path(given[option]).read_bytes()) == (
-        0,
-        RANKED,
-        "",
-    )
-    assert run("evaluate", "-", "--json", stdin=EXACT.encode()) == run(
-        "evaluate", "exact.csv", "--json"
-    )
+    files = MODEL | {"--user-ids": "ids.txt"}
+    content = Path(files[option]).read_bytes()
+    assert run("rank", *words(files | {option: "-"}), stdin=content) == (0, RANKED, "")
+    from_file = run("evaluate", "exact.csv", "--json")
+    assert run("evaluate", "-", "--json", stdin=EXACT.encode()) == from_file

@@ -1,5 +1,6 @@
-"""The command rank, of files of matrices with names of columns or an index: the ranks are right, or
-it is refused.
+"""The command rank, of files of matrices with names of columns or an index.
+
+The ranks are right, or the file is refused.
 """
 
 from itertools import product
@@ -46,53 +47,21 @@ def test_each_file_gives_the_right_ranks_or_is_refused_in_a_line(
     np.save("i.npy", ITEM_FACTORS)
     dimensions = np.arange(D) + 40
     for header in NAMES:
-        of_items = names(header, ITEM_IDS)
-        matrices = {
-            "scores": [
-                "--scores",
-                write(tmp_path, "s", SCORES, form, names(index, USER_IDS), of_items),
-            ],
-            "users": [
-                "--users",
-                write(
-                    tmp_path,
-                    "v",
-                    USER_FACTORS,
-                    form,
-                    names(index, USER_IDS),
-                    names(header, dimensions),
-                ),
-            ],
-            "items": [
-                "--items",
-                write(
-                    tmp_path,
-                    "j",
-                    ITEM_FACTORS,
-                    form,
-                    names(index, ITEM_IDS),
-                    names(header, dimensions),
-                ),
-            ],
+        user_names = names(index, USER_IDS)
+        item_names = names(index, ITEM_IDS)
+        dimension_names = names(header, dimensions)
+        scores_file = write(tmp_path, "s", SCORES, form, user_names, names(header, ITEM_IDS))
+        users_file = write(tmp_path, "v", USER_FACTORS, form, user_names, dimension_names)
+        items_file = write(tmp_path, "j", ITEM_FACTORS, form, item_names, dimension_names)
+        model_options = {
+            "scores": ["--scores", scores_file],
+            "users": ["--users", users_file, "--items", "i.npy"],
+            "items": ["--users", "u.npy", "--items", items_file],
+            "both": ["--users", users_file, "--items", items_file],
         }
-        calls = {
-            "scores": matrices["scores"],
-            "users": [*matrices["users"], "--items", "i.npy"],
-            "items": ["--users", "u.npy", *matrices["items"]],
-            "both": [*matrices["users"], *matrices["items"]],
-        }
-        for what, files in calls.items():
-            arguments = [
-                "rank",
-                *files,
-                "--training",
-                "training.csv",
-                "--held-out",
-                "held-out.csv",
-                *ids,
-                "-o",
-                "r.csv",
-            ]
+        for what, model in model_options.items():
+            held_out = ["--training", "training.csv", "--held-out", "held-out.csv"]
+            arguments = ["rank", *model, *held_out, *ids, "-o", "r.csv"]
             result = CliRunner().invoke(cli, arguments)
             is_alone = index == header == "none" and "reset_index" not in form
             is_taken = form != ".npz" or what == "scores"  # factors are not sparse

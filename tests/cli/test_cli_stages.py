@@ -1,6 +1,4 @@
-"""The commands of staged ranks: from files and a function of scores to ranks that the other
-commands read.
-"""
+"""The commands of staged ranks, which write files that the other commands read."""
 
 import io
 import json
@@ -81,12 +79,11 @@ def _folder(tmp_path, monkeypatch):
     for name in ("mine", "broken"):  # of another test
         monkeypatch.delitem(sys.modules, name, raising=False)
     pairs = {"train": TRAINING.nonzero(), "test": (np.arange(USERS), HELD_OUT)}
-    for name, (user, item) in pairs.items():
-        frame = pd.DataFrame(
-            {"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item]}
-        )
-        frame.to_csv(f"{name}.csv", index=False)
-    Path("items.txt").write_text("".join(f"i{one}\n" for one in range(ITEMS)))
+    for name, (users, items) in pairs.items():
+        user_ids = [f"u{user}" for user in users]
+        item_ids = [f"i{item}" for item in items]
+        pd.DataFrame({"user": user_ids, "item": item_ids}).to_csv(f"{name}.csv", index=False)
+    Path("items.txt").write_text("".join(f"i{item}\n" for item in range(ITEMS)))
     EXACT.to_frame().to_csv("exact.csv", index=False)
     np.save("scores.npy", SCORES)
     Path("mine.py").write_text(MODULE)
@@ -106,12 +103,13 @@ def stages(run, *options, score="mine:score", output="x.parquet"):
 
 
 def test_ranks_are_those_of_the_function(run):
-    code, out, err = stages(run)
-    assert (code, err) == (0, "")
-    assert out.startswith("x.parquet: staged ranks of 60 users, ")
+    ended = stages(run)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("x.parquet: staged ranks of 60 users, ")
     frame = sm.StagedRanks.read("x.parquet").to_frame().set_index("user")
     above = EXACT.above[[int(user[1:]) for user in frame.index]]
-    is_complete, is_beaten = (frame["outcome"] == outcome for outcome in ("complete", "beaten"))
+    is_complete = frame["outcome"] == "complete"
+    is_beaten = frame["outcome"] == "beaten"
     assert is_complete.sum() > 5
     np.testing.assert_array_equal(frame.loc[is_complete, "above"], above[is_complete])
     assert (above[is_beaten] >= 10).all()
@@ -119,86 +117,87 @@ def test_ranks_are_those_of_the_function(run):
 
 def test_threads_an_order_and_all_candidates(run):
     np.save("order.npy", np.arange(ITEMS))
-    assert stages(run, "--concurrency", 4, "--order", "order.npy", "--depth", "none")[0] == 0
-    code, out, _ = run("evaluate", "x.parquet", "--metrics", "recall@10", "--json")
-    value = json.loads(out)["rows"][0]["value"]
-    assert (code, value) == (0, pytest.approx(EXACT.mean(sm.metric("recall@10")), abs=1e-14))
+    assert stages(run, "--concurrency", 4, "--order", "order.npy", "--depth", "none").code == 0
+    ended = run("evaluate", "x.parquet", "--metrics", "recall@10", "--json")
+    assert ended.code == 0
+    [row] = json.loads(ended.out)["rows"]
+    assert row["value"] == pytest.approx(EXACT.mean(sm.metric("recall@10")), abs=1e-14)
 
 
 def test_tables_with_another_sign_between_the_fields(run):
     for name in ("train.csv", "test.csv"):
         Path(name).write_text(Path(name).read_text().replace(",", " "))
-    code, _, err = stages(run)
-    assert (code, "is another sign between the fields (--separator)?" in err) == (1, True)
-    assert stages(run, "--separator", " ")[0] == 0
+    ended = stages(run)
+    assert ended.code == 1
+    assert "is another sign between the fields (--separator)?" in ended.err
+    assert stages(run, "--separator", " ").code == 0
 
 
 def test_parts_join_and_commands_that_take_no_staged_ranks_say_which_do(run):
     stages(run)
-    helps = "".join(run(command, "--help")[1] for command in ("stages", "concat"))
+    helps = "".join(run(command, "--help").out for command in ("stages", "concat"))
     examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
     assert len(examples) == 3
     for part in (1, 2):
-        assert stages(run, "--part", f"{part}/2", output=f"part{part}.parquet")[0] == 0
-    assert run("concat", "part1.parquet", "part2.parquet", "-o", "joined.parquet")[0] == 0
-    whole, joined = (
-        pd.read_csv(io.StringIO(run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv")[1]))
-        for file in ("x.parquet", "joined.parquet")
-    )
-    pd.testing.assert_frame_equal(whole, joined, rtol=1e-12)
+        assert stages(run, "--part", f"{part}/2", output=f"part{part}.parquet").code == 0
+    assert run("concat", "part1.parquet", "part2.parquet", "-o", "joined.parquet").code == 0
+    tables = {}
+    for file in ("x.parquet", "joined.parquet"):
+        out = run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv").out
+        tables[file] = pd.read_csv(io.StringIO(out))
+    pd.testing.assert_frame_equal(tables["joined.parquet"], tables["x.parquet"], rtol=1e-12)
     for line in ("correct x.parquet", "expect x.parquet --negatives 9"):
-        code, _, err = run(*line.split())
-        assert (code, "has staged ranks" in err, err.count("\n")) == (1, True, 1)
+        refused = run(*line.split())
+        assert refused.code == 1
+        assert "has staged ranks" in refused.err
+        assert refused.err.count("\n") == 1
     for example in examples:
-        assert run(*example.split())[0] == 0, example
+        assert run(*example.split()).code == 0, example
 
 
 def test_groups_of_users_are_those_of_a_file(run):
     """Staged ranks have no column of groups; exact ranks beside them have the same groups."""
-    assert stages(run, "--depth", "none")[0] == 0
+    assert stages(run, "--depth", "none").code == 0
     groups = {f"u{user}": ("young", "old")[user % 2] for user in range(USERS)}
     pd.Series(groups, name="age").rename_axis("user").to_csv("users.csv")
     options = ["--groups", "users.csv:age", "--metrics", "recall@10", "--json"]
-    values = {
-        row["group"]: row["value"]
-        for row in json.loads(run("evaluate", "x.parquet", *options)[1])["rows"]
-    }
-    expected = sm.evaluate(EXACT, metrics="recall@10", groups=groups)
-    assert values == pytest.approx(
-        dict(zip(expected["group"], expected["value"], strict=True)), abs=1e-12
-    )
-    code, out, _ = run("compare", "x.parquet", "exact.csv", *options)
-    assert (code, {row["conclusion"] for row in json.loads(out)["rows"]}) == (0, {"undecided"})
+    rows = json.loads(run("evaluate", "x.parquet", *options).out)["rows"]
+    values = {row["group"]: row["value"] for row in rows}
+    table = sm.evaluate(EXACT, metrics="recall@10", groups=groups)
+    expected = dict(zip(table["group"], table["value"], strict=True))
+    assert values == pytest.approx(expected, abs=1e-12)
+    compared = run("compare", "x.parquet", "exact.csv", *options)
+    assert compared.code == 0
+    assert {row["conclusion"] for row in json.loads(compared.out)["rows"]} == {"undecided"}
     Path("bad.csv").write_text("user,age\nu1,x\nu1,y\n")
     for where, says in (
         ("bad.csv:town", "column town"),
         ("bad.csv:age", "twice"),
         ("gone.csv:age", "gone.csv: "),
     ):
-        code, _, err = run("evaluate", "x.parquet", "--groups", where)
-        assert (code, err.startswith(f"error: {where[:-5].rstrip(':')}"), says in err) == (
-            1,
-            True,
-            True,
-        )
+        refused = run("evaluate", "x.parquet", "--groups", where)
+        assert refused.code == 1
+        file, _ = where.split(":")
+        assert refused.err.startswith(f"error: {file}")
+        assert says in refused.err
 
 
 @pytest.mark.parametrize(
     ("score", "code", "says"), [("ends", 1, "no network"), ("stops", 130, "error: interrupted")]
 )
 def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, score, code, says):
-    left, _, err = stages(run, "--ranker", "mine", score=f"mine:{score}")
-    last = err.splitlines()[-1]
-    assert (left, says in last, "x.parquet.journal" in last) == (code, True, True)
+    stopped = stages(run, "--ranker", "mine", score=f"mine:{score}")
+    assert stopped.code == code
+    last_line = stopped.err.splitlines()[-1]
+    assert says in last_line
+    assert "x.parquet.journal" in last_line
     assert Path("x.parquet.journal").exists()
-    assert stages(run, "--ranker", "mine")[0] == 0
+    assert stages(run, "--ranker", "mine").code == 0
     assert not Path("x.parquet.journal").exists()
-    code, out, err = stages(run, "--ranker", "mine", score="mine:fails")  # nothing is left to score
-    assert (code, out[:11], "x.parquet is complete; nothing was scored" in err) == (
-        0,
-        "x.parquet: ",
-        True,
-    )
+    repeated = stages(run, "--ranker", "mine", score="mine:fails")  # nothing is left to score
+    assert repeated.code == 0
+    assert repeated.out.startswith("x.parquet: ")
+    assert "x.parquet is complete; nothing was scored" in repeated.err
 
 
 PROGRAM = (sys.executable, "-m", "sampled_metrics")
@@ -206,18 +205,8 @@ PROGRAM = (sys.executable, "-m", "sampled_metrics")
 
 def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
     """The scores so far are kept, and no call is made after it."""
-    options = (
-        "--ranker",
-        "mine",
-        "--depth",
-        "20",
-        "--pairs-per-call",
-        "64",
-        "--concurrency",
-        "3",
-        "-o",
-        "x.sqlite",
-    )
+    line = "--ranker mine --depth 20 --pairs-per-call 64 --concurrency 3 -o x.sqlite"
+    options = line.split()
     command = (*PROGRAM, "stages", "--score", "mine:hangs", *FILES, *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -226,16 +215,15 @@ def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
             _, err = process.communicate(timeout=20)  # three calls sleep for a minute
         finally:
             process.kill()  # which has ended, unless the test fails
-    last = (
+    assert process.returncode == 130
+    assert err.strip() == (
         "error: interrupted; what was scored is in x.sqlite.journal, and the same call goes on "
         "from there"
     )
-    assert (process.returncode, err.strip()) == (130, last)
-    assert (Path("calls").stat().st_size, Path("x.sqlite").exists()) == (7, False)
-    asked = Path("calls").stat().st_size
-    assert run("stages", "--score", "mine:score", *FILES, *options)[0] == 0
+    assert Path("calls").stat().st_size == 7
+    assert not Path("x.sqlite").exists()
+    assert run("stages", "--score", "mine:score", *FILES, *options).code == 0
     assert sorted(path.name for path in Path().glob("x.*")) == ["x.sqlite"]
-    assert asked == 7
 
 
 def wait_until(is_so, seconds=60):
@@ -259,25 +247,26 @@ class Interrupts:
 sys.meta_path.insert(0, Interrupts())
 """)
     command = (*PROGRAM, "stages", "--score", "mine:score", *FILES, "-o", "x.sqlite")
-    done = subprocess.run(
+    process = subprocess.run(
         command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()}
     )
-    assert (done.returncode, done.stderr.strip()) == (130, "error: interrupted")
+    assert (process.returncode, process.stderr.strip()) == (130, "error: interrupted")
 
 
 def test_warnings_of_others_are_shown_as_python_shows_them(run):
     """Once for each line that warns, and none of files that are left open."""
     options = ("--score", "mine:is_careless", *FILES, "--pairs-per-call", "64", "-o", "x.sqlite")
-    done = subprocess.run((*PROGRAM, "stages", *options), capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "a warning of mine\n")
+    process = subprocess.run((*PROGRAM, "stages", *options), capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "a warning of mine\n")
 
 
 def test_a_changed_module_is_refused(run):
-    assert stages(run)[0] == 0
+    assert stages(run).code == 0
     Path("mine.py").write_text(MODULE + "# another model\n")
     sys.modules.pop("mine")
-    code, _, err = stages(run)
-    assert (code, "ranker is another one" in err) == (1, True)
+    refused = stages(run)
+    assert refused.code == 1
+    assert "ranker is another one" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -315,11 +304,12 @@ def test_a_changed_module_is_refused(run):
     ],
 )
 def test_what_is_wrong_is_one_line_and_no_file(run, code, options, says):
-    named = {name: value for name, value in options.items() if not name.startswith("-")}
-    others = [
-        text for name, value in options.items() if name.startswith("-") for text in (name, value)
+    arguments = {name: value for name, value in options.items() if not name.startswith("-")}
+    words = [
+        word for name, value in options.items() if name.startswith("-") for word in (name, value)
     ]
-    left, _, err = stages(run, *others, **named)
-    assert (left, err.count("\n")) == (code, 1)
-    assert says in err
+    refused = stages(run, *words, **arguments)
+    assert refused.code == code
+    assert refused.err.count("\n") == 1
+    assert says in refused.err
     assert not list(Path().glob("x.*"))

@@ -1,6 +1,4 @@
-"""Archives that are damaged or mean harm: the right events come out, or one line; and nothing is
-written.
-"""
+"""Archives that are damaged or mean harm: the right events or one line, and nothing is written."""
 
 import gzip
 import io
@@ -41,13 +39,13 @@ def zipped(
     *more: tuple,
     kind: int = zipfile.ZIP_DEFLATED,
 ) -> bytes:
-    made = io.BytesIO()
-    with warnings.catch_warnings(), zipfile.ZipFile(made, "w", kind) as archive:
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", kind) as archive:
         warnings.simplefilter("ignore")  # a name twice is what is wanted
-        for entry in ((content, name), *more):
-            archive.writestr(*entry[::-1])
+        for member_content, member_name in ((content, name), *more):
+            archive.writestr(member_name, member_content)
         archive.comment = b"made by hand " * 100
-    return made.getvalue()
+    return file.getvalue()
 
 
 def directory(archive: bytes) -> int:
@@ -55,11 +53,11 @@ def directory(archive: bytes) -> int:
     return archive.rindex(b"PK\x01\x02")
 
 
-def changed(archive: bytes, at: int, code: str, value: int) -> bytes:
+def changed(archive: bytes, offset: int, code: str, value: int) -> bytes:
     """An archive with one field changed."""
-    made = bytearray(archive)
-    struct.pack_into(code, made, at, value)
-    return bytes(made)
+    content = bytearray(archive)
+    struct.pack_into(code, content, offset, value)
+    return bytes(content)
 
 
 def link(name: str) -> zipfile.ZipInfo:
@@ -72,8 +70,9 @@ def link(name: str) -> zipfile.ZipInfo:
 def declaring(size: int, content: bytes, kind: int = zipfile.ZIP_DEFLATED) -> bytes:
     """An archive whose file says that it is smaller than it is, with a checksum to match."""
     archive = zipped(content, kind=kind)
-    at = directory(archive)
-    return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(content[:size]))
+    entry = directory(archive)
+    archive = changed(archive, entry + 24, "<I", size)
+    return changed(archive, entry + 16, "<I", zlib.crc32(content[:size]))
 
 
 ZIP = zipped()
@@ -134,9 +133,7 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
 
 
 def read(path: Path) -> str | None:
-    """Read the events, which must be the right ones, and return None; or return the one line that
-    says why not.
-    """
+    """Read the events, which must be the right ones; or return the one line that says why not."""
     start = time.monotonic()
     tracemalloc.start()
     try:
@@ -149,10 +146,11 @@ def read(path: Path) -> str | None:
         assert "\x1b" not in message
     else:
         message = None
-        columns = [np.concatenate(column) for column in list(zip(*chunks, strict=True))[:4]]
+        user, item, rating, time_of_event, *_ = zip(*chunks, strict=True)
+        columns = [np.concatenate(parts) for parts in (user, item, rating, time_of_event)]
         assert np.transpose(columns).tolist() == ROWS
     finally:
-        peak = tracemalloc.get_traced_memory()[1]
+        _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 100 * 2**20
     assert time.monotonic() - start < 20
@@ -179,20 +177,20 @@ DAMAGE = st.lists(
     min_size=1,
     max_size=5,
 )
-"""Where, from the end or the beginning, as the lists are there; how many bytes are taken away; what
-stands there.
+"""Where, from the end or the beginning, as the lists are there; how many bytes are lost; and the
+new ones.
 """
 WHOLE = [ZIP, STORED, gzip.compress(EVENTS, mtime=0)]
 
 
 @given(st.sampled_from(WHOLE), DAMAGE, st.integers(0, min(map(len, WHOLE)) - 1), st.integers(0, 7))
 def test_random_damage(content: bytes, damages: list, place: int, bit: int) -> None:
-    made = bytearray(content)
-    made[place] ^= 1 << bit
-    for at, taken, instead in damages:
-        at %= len(made)
-        made[at : at + taken] = instead
+    damaged = bytearray(content)
+    damaged[place] ^= 1 << bit
+    for offset, lost_bytes, new_bytes in damages:
+        start = offset % len(damaged)
+        damaged[start : start + lost_bytes] = new_bytes
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ml-1m.bin"
-        path.write_bytes(made)
+        path.write_bytes(damaged)
         read(path)

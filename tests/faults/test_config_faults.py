@@ -122,7 +122,8 @@ def test_refused(fault: str, study: Path) -> None:
         settled(study, text)
     message = str(caught.value)
     assert says in message
-    assert (len(message.splitlines()), len(message) <= 2000) == (1, True)
+    assert len(message.splitlines()) == 1
+    assert len(message) <= 2000
     assert sorted(study.parent.iterdir()) == [study.with_name("made-up.zip"), study]
 
 
@@ -148,23 +149,22 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
 @pytest.mark.parametrize(
     ("text", "key", "value"),
     [
-        ("recommenders: {1e3: {type: popularity}, '1': {type: random}}", "seed", 2020),
-        (
+        pytest.param(
+            "recommenders: {1e3: {type: popularity}, '1': {type: random}}",
+            "seed",
+            2020,
+            id="names that look like numbers",
+        ),
+        pytest.param(
             "sampling: &a {negatives: 7, repetitions: 5}\ntoy: {<<: *a, negatives: 9, "
             "repetitions: 3}\n",
             "sampling",
             {"negatives": 7, "repetitions": 5, "replacement": False, "readings": ["default"]},
+            id="a merge that is overridden",
         ),
-        (f"seed: {2**128 - 1}\n", "seed", 2**128 - 1),
-        ("\ufeffseed: 5\r\n", "seed", 5),
-        ('{"seed": 5, "metrics": ["ap"]}', "metrics", ["ap"]),
-    ],
-    ids=[
-        "names that look like numbers",
-        "a merge that is overridden",
-        "128 bits",
-        "a file of Windows",
-        "JSON",
+        pytest.param(f"seed: {2**128 - 1}\n", "seed", 2**128 - 1, id="128 bits"),
+        pytest.param("\ufeffseed: 5\r\n", "seed", 5, id="a file of Windows"),
+        pytest.param('{"seed": 5, "metrics": ["ap"]}', "metrics", ["ap"], id="JSON"),
     ],
 )
 def test_accepted(text: str, key: str, value: Any, study: Path) -> None:
@@ -185,11 +185,11 @@ def test_refused_by_the_workflow(tmp_path: Path) -> None:
         text, says = REFUSED[fault]
         (tmp_path / "study.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
         runs.append((project.snakemake(*target), "" if fault in BY_SNAKEMAKE else says))
-    for ran, says in runs:
-        assert ran.returncode != 0
+    for process, says in runs:
+        assert process.returncode != 0
         if says:
-            assert "Traceback" not in ran.stdout + ran.stderr
-            [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
+            assert "Traceback" not in process.stdout + process.stderr
+            [line] = [line for line in process.stderr.splitlines() if line.startswith("error: ")]
             assert says in line or "study.0: must match" in line
     assert not (tmp_path / "results").exists()
     assert not list(tmp_path.rglob("pwned*"))
@@ -200,8 +200,8 @@ def test_refused_by_the_workflow(tmp_path: Path) -> None:
 def test_a_file_with_such_a_name_is_read(name: str, project: Project) -> None:
     (project.folder / "made-up.zip").rename(project.folder / name)
     project.configure(datasets={"made-up": {"path": name, "format": "movielens-dat"}})
-    ran = project.snakemake("results/made-up/split.npz", "--cores", "1")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    process = project.snakemake("results/made-up/split.npz", "--cores", "1")
+    assert process.returncode == 0, process.stdout + process.stderr
     assert not list(project.folder.rglob("pwned*"))
 
 

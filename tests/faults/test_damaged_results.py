@@ -1,5 +1,6 @@
-"""A result that is damaged between two stages stops the next one: a line that names the file, and
-nothing written.
+"""A result that is damaged between two stages stops the next one.
+
+One line names the file, and nothing is written.
 """
 
 import gzip
@@ -32,9 +33,9 @@ def flip(path: Path) -> None:
     """Change a bit after a quarter: of what is held, not of a name, nor of the times of a split,
     which few read.
     """
-    held = bytearray(path.read_bytes())
-    held[len(held) // 4] ^= 1
-    path.write_bytes(held)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 4] ^= 1
+    path.write_bytes(content)
 
 
 def cut(path: Path) -> None:
@@ -51,9 +52,9 @@ def arrays(change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]) -> 
     """Change arrays of an npz file, whose checksums are then right."""
 
     def damage(path: Path) -> None:
-        with np.load(path) as stored:
-            held = dict(stored)
-        np.savez(path, **held | change(held))
+        with np.load(path) as file:
+            stored = dict(file)
+        np.savez(path, **stored | change(stored))
 
     return damage
 
@@ -62,11 +63,11 @@ def lines(change: Callable[[list[str]], list[str]]) -> Damage:
     """Change lines of a csv table, the header being the first; a checksum of gzip is then right."""
 
     def damage(path: Path) -> None:
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt") as table:
-            held = table.read().splitlines()
-        with opened(path, "wt") as table:
-            table.write("\n".join(change(held)) + "\n")
+        open_text = gzip.open if path.suffix == ".gz" else open
+        with open_text(path, "rt") as file:
+            header_and_rows = file.read().splitlines()
+        with open_text(path, "wt") as file:
+            file.write("\n".join(change(header_and_rows)) + "\n")
 
     return damage
 
@@ -76,29 +77,29 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     "the split is a pickle": (SPLIT, pickle, r"split\.npz: is not a split, or is damaged"),
     "a held-out item of the split is a training item": (
         SPLIT,
-        arrays(lambda held: {"held_out": np.r_[held["indices"][0], held["held_out"][1:]]}),
+        arrays(lambda stored: {"held_out": np.r_[stored["indices"][0], stored["held_out"][1:]]}),
         r"split\.npz: .*user 1: the held-out item is one of the user's training items",
     ),
     "a held-out item of the split is none": (
         SPLIT,
-        arrays(lambda held: {"held_out": np.r_[held["held_out"][:-1], 90]}),
+        arrays(lambda stored: {"held_out": np.r_[stored["held_out"][:-1], 90]}),
         r"split\.npz: .*axis 1 index 90 exceeds matrix dimension 90",
     ),
     "a training item of the split is there twice": (
         SPLIT,
-        arrays(lambda held: {"indices": np.r_[held["indices"][1], held["indices"][1:]]}),
+        arrays(lambda stored: {"indices": np.r_[stored["indices"][1], stored["indices"][1:]]}),
         r"split\.npz: .*training items are repeated",
     ),
     "the factors of a user are lost": (
         MODEL,
-        arrays(lambda held: {"user_factors": held["user_factors"][1:]}),
+        arrays(lambda stored: {"user_factors": stored["user_factors"][1:]}),
         r"X\.npz: has factors of shape \(59, 4\) for 60 users",
     ),
     "the ranks are cut off": (RANKS, cut, r"X\.csv\.gz: cannot be read"),
     "a bit of the estimates is flipped": (ESTIMATES, flip, r"X\.csv\.gz: is damaged"),
     "an expectation is no number": (
         EXPECTED,
-        lines(lambda held: [held[0], f"{held[1]}x", *held[2:]]),
+        lines(lambda table: [table[0], f"{table[1]}x", *table[2:]]),
         r"X\.csv: is damaged: sd_exact has a text that is no number",
     ),
 }
@@ -114,22 +115,21 @@ def run_stage(folder: Path, stage: str) -> list[str]:
         "expected": [RESULTS / f"expected/{name}.csv" for name in names],
         "facts": [],
     }
-    made = {"train": "model", "rank": "ranks", "sample": "estimates", "tables": "table_3_csv"}[
-        stage
-    ]
-    beside = {
+    outputs = {"train": "model", "rank": "ranks", "sample": "estimates", "tables": "table_3_csv"}
+    tables = {
+        f"table_{number}_{kind}": f"made/table-{number}.{kind}"
+        for number in (3, 4)
+        for kind in PAGES
+    }
+    studied = {f"studied_{kind}": f"made/studied.{kind}" for kind in ("csv", "md", "html")}
+    further_outputs = {
         "sample": {name: f"made/{name}.csv" for name in ("expected", "conditions")},
-        "tables": {
-            f"table_{number}_{kind}": f"made/table-{number}.{kind}"
-            for number in (3, 4)
-            for kind in PAGES
-        }
-        | {f"studied_{kind}": f"made/studied.{kind}" for kind in ("csv", "md", "html")},
+        "tables": tables | studied,
     }
     return run_script(
         stage,
         input=joined if stage == "tables" else {"split": SPLIT, "model": MODEL, "ranks": RANKS},
-        output={made: f"made/{MADE[stage].name}", **beside.get(stage, {})},
+        output={outputs[stage]: f"made/{MADE[stage].name}", **further_outputs.get(stage, {})},
         params={
             **{key: config[key] for key in ("seed", "sampling", "estimators", "metrics")},
             "path": path_of(recommender(config["recommenders"]["X"])),
@@ -166,10 +166,10 @@ def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str) -> Non
     before = path.read_bytes()
     try:
         damage(path)
-        wrong = path.read_bytes()
+        damaged = path.read_bytes()
         [line] = run_stage(folder, STAGES[path])
         assert re.search(says, line), line
-        assert path.read_bytes() == wrong != before
+        assert path.read_bytes() == damaged != before
     finally:
         path.write_bytes(before)
 
@@ -189,16 +189,13 @@ def test_refused_by_the_workflow(finished: Project, tmp_path: Path) -> None:
     project = finished.copy(tmp_path / "project")
     target = MADE[STAGES[path]]
     damage(project.folder / path)
-    wrong = (project.folder / path).read_bytes()
-    ran = project.snakemake(str(target), "--cores", "2")
-    [line] = [
-        line
-        for line in (ran.stdout + ran.stderr).splitlines()
-        if re.search(r"^error: | failed: ", line)
-    ]
-    assert ran.returncode != 0
+    damaged = (project.folder / path).read_bytes()
+    process = project.snakemake(str(target), "--cores", "2")
+    output = process.stdout + process.stderr
+    [line] = [line for line in output.splitlines() if re.search(r"^error: | failed: ", line)]
+    assert process.returncode != 0
     assert re.search(says, line), line
-    assert "Traceback" not in ran.stdout + ran.stderr
-    assert (project.folder / path).read_bytes() == wrong
+    assert "Traceback" not in output
+    assert (project.folder / path).read_bytes() == damaged
     # a result of an earlier run is not left beside it
     assert not (project.folder / target).exists()

@@ -1,5 +1,6 @@
-"""Events, ranks and scores, each wrong or unusual in one way: the right numbers, or one line that
-says where.
+"""Events, ranks and scores, each wrong or unusual in one way.
+
+They give the right numbers, or one line that says where.
 """
 
 import io
@@ -25,8 +26,9 @@ by_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name + way.sep
 
 
 def with_third(line: str, way: Way) -> bytes:
-    others = [way.line(*row) for row in ROWS]
-    return way.file([*others[:2], line, *others[3:]]).encode()
+    lines = [way.line(*row) for row in ROWS]
+    lines[2] = line
+    return way.file(lines).encode()
 
 
 UNUSUAL: list[Row] = [
@@ -63,9 +65,8 @@ def test_what_is_unusual_is_read_as_it_is(way: Way) -> None:
     rows += [((text, 10, 3, 80), (value, 10, 3, 80)) for text, value in ids]
     rows += [((2, text, 3, 80), (2, value, 3, 80)) for text, value in ids]
     for written, read in rows:
-        assert way.read(with_third(way.line(*written), way)) == expected(
-            way, [*ROWS[:2], read, *ROWS[3:]]
-        )
+        events = way.read(with_third(way.line(*written), way))
+        assert events == expected(way, [*ROWS[:2], read, *ROWS[3:]])
 
 
 BAD_IDS = ["ada", "１２", "-3", "3.5", "99999999999999999999"]
@@ -84,7 +85,8 @@ def test_a_line_that_is_wrong_is_refused_with_its_number(way: Way) -> None:
             way.read(with_third(way.line(*fields), way))
         message = str(caught.value)
         assert message.startswith(f"events, line {4 if way.header else 3}: "), fields
-        assert (len(message.splitlines()), len(message) < 500) == (1, True)
+        assert len(message.splitlines()) == 1
+        assert len(message) < 500
 
 
 @by_way
@@ -93,7 +95,8 @@ def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
     if way.header:
         # a column twice, another one not
         header = way.header.replace("user", "item").replace("who", "what")
-        contents += [f"{wrong}\n{way.line(1, 2, 3, 4)}" for wrong in (header, way.header.upper())]
+        wrong_headers = (header, way.header.upper())
+        contents += [f"{wrong}\n{way.line(1, 2, 3, 4)}" for wrong in wrong_headers]
     for content in contents:
         with pytest.raises(DataError, match=r"^events(, line [12])?: ") as caught:
             way.read(content.encode())
@@ -118,15 +121,25 @@ def test_times_of_64_bits_beside_others_that_have_decimals() -> None:
 @pytest.mark.parametrize(
     ("scores", "above", "tied"),
     [
-        ([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]], [0, 1], [1, 1]),
-        ([[math.inf, 1, 2, 0], [0, math.inf, 5, 5]], [1, 0], [0, 1]),
+        pytest.param(
+            [[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]],
+            [0, 1],
+            [1, 1],
+            id="the largest numbers",
+        ),
+        pytest.param(
+            [[math.inf, 1, 2, 0], [0, math.inf, 5, 5]],
+            [1, 0],
+            [0, 1],
+            id="infinite in training",
+        ),
     ],
-    ids=["the largest numbers", "infinite in training"],
 )
 def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]) -> None:
     """Two users, four items, of which each has one in training: three candidates."""
     table = rank(np.array(scores), np.array([[1, 0, 0, 0], [0, 1, 0, 0]]), [1, 3])
-    assert (table.above.tolist(), table.tied.tolist()) == (above, tied)
+    assert table.above.tolist() == above
+    assert table.tied.tolist() == tied
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""Servers that answer badly: a download is right by its checksum, or fails in one line, in time,
-and leaves no file.
+"""Servers that answer badly: a download is right by its checksum, or fails in one line.
+
+It fails in time, and leaves no file.
 """
 
 import hashlib
@@ -149,7 +150,7 @@ def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
     with serving(bad.chunked(NOISE)) as server:
         tracemalloc.start()
         fetch(server.url, destination)
-        peak = tracemalloc.get_traced_memory()[1]
+        _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 20e6
 
@@ -182,17 +183,16 @@ def test_two_processes_at_a_time(destination: Path) -> None:
 
     code = "import sys, pathlib\nfrom sampled_metrics_study.data.downloads import download\n"
     code += "download([sys.argv[1]], pathlib.Path(sys.argv[2]), sha256=sys.argv[3])\n"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with serving(cut_later, honest) as slow, serving(honest) as fast:
         command = [sys.executable, "-c", code, slow.url, str(destination), SHA256]
-        with subprocess.Popen(
-            command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-        ) as other:
-            while slow.requests == 0 and other.poll() is None:
+        with subprocess.Popen(command, env=env) as slow_process:
+            while slow.requests == 0 and slow_process.poll() is None:
                 time.sleep(0.01)
             downloads.download([fast.url], destination, sha256=SHA256)
             assert destination.read_bytes() == CONTENT
             is_done.set()
-        assert other.returncode == 0
+        assert slow_process.returncode == 0
     assert slow.requests == 2
     assert destination.read_bytes() == CONTENT
     assert list(destination.parent.iterdir()) == [destination]

@@ -7,7 +7,7 @@ import copy
 import io
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from operator import getitem
@@ -79,14 +79,14 @@ def pieces(*parts: bytes) -> st.SearchStrategy[bytes]:
         b"\xef\xbb\xbf",
         "é１".encode(),
     ]
-    made = st.lists(st.sampled_from([*parts, *parts, *common]), max_size=40).map(b"".join)
+    mixed = st.lists(st.sampled_from([*parts, *parts, *common]), max_size=40).map(b"".join)
     lines = [part for part in parts if part.endswith(b"\n")]
-    formed = st.lists(st.sampled_from(lines), max_size=20).map(b"".join) if lines else made
+    whole_lines = st.lists(st.sampled_from(lines), max_size=20).map(b"".join) if lines else mixed
     return st.one_of(
-        formed,
-        st.tuples(formed, made).map(b"".join),
-        made,
-        st.tuples(made, st.binary(max_size=8), made).map(b"".join),
+        whole_lines,
+        st.tuples(whole_lines, mixed).map(b"".join),
+        mixed,
+        st.tuples(mixed, st.binary(max_size=8), mixed).map(b"".join),
         st.binary(max_size=100),
     )
 
@@ -141,12 +141,12 @@ def check_events(name: str, content: bytes) -> None:
         for column in (chunk.ratings, chunk.timestamps):
             assert column is None or np.isfinite(column).all()
     if name.startswith("movielens"):
-        rows = [
-            row
-            for chunk in chunks
-            for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)
-        ]
-        assert rows == naive(content, PARTS[name][0].decode())
+        rows = []
+        for chunk in chunks:
+            columns = [column.tolist() for column in chunk[:4]]
+            rows += zip(*columns, strict=True)
+        separator = PARTS[name][0].decode()
+        assert rows == naive(content, separator)
     try:
         leave_last_out(binarize(chunks, 0), "first", np.random.default_rng(0))
     except SampledMetricsError:
@@ -162,9 +162,9 @@ def naive(content: bytes, separator: str) -> list[tuple]:
 
 def check_ranks(content: bytes) -> None:
     table = rank_table(parse_columns(content, "file"))
-    assert (
-        (table.above >= 0) & (table.tied >= 0) & (table.above + table.tied < table.candidates)
-    ).all()
+    assert (table.above >= 0).all()
+    assert (table.tied >= 0).all()
+    assert (table.above + table.tied < table.candidates).all()
 
 
 def check_address(text: str) -> None:
@@ -182,14 +182,12 @@ def check_address(text: str) -> None:
 
 def places(value: Any, path: tuple = ()) -> list[tuple]:
     """The paths of everything in a config."""
-    inside = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    return [path, *(place for key, one in inside for place in places(one, (*path, key)))]
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    return [path, *(place for key, part in items for place in places(part, (*path, key)))]
 
 
 WORDS = [
@@ -224,7 +222,7 @@ NUMBERS = st.one_of(
 KEYS = st.one_of(TEXTS, st.integers(), st.none())
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),
-    lambda one: st.one_of(st.lists(one, max_size=4), st.dictionaries(KEYS, one, max_size=4)),
+    lambda parts: st.one_of(st.lists(parts, max_size=4), st.dictionaries(KEYS, parts, max_size=4)),
     max_leaves=8,
 )
 CHANGE = st.tuples(st.sampled_from(places(DEFAULTS[1])), st.one_of(TEXTS, st.none()), VALUES)
@@ -241,18 +239,19 @@ def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
 def changed(config: Any, path: tuple, value: Any) -> Any:
     if not path:
         return value if isinstance(value, dict) else config
+    *parents, key = path
     try:
-        place = reduce(getitem, path[:-1], config)
+        parent = reduce(getitem, parents, config)
     except (KeyError, IndexError, TypeError):  # an earlier change took it away
         return config
-    if isinstance(place, dict):
-        place[path[-1]] = copy.deepcopy(value)
-    elif isinstance(place, list):
-        place.append(copy.deepcopy(value))
+    if isinstance(parent, dict):
+        parent[key] = copy.deepcopy(value)
+    elif isinstance(parent, list):
+        parent.append(copy.deepcopy(value))
     return config
 
 
-OF_ADDRESSES = st.sampled_from([*"!/a1[]@:é% \n", "pypi:", "==", "b.c", "http://", ".."])
+PARTS_OF_ADDRESSES = st.sampled_from([*"!/a1[]@:é% \n", "pypi:", "==", "b.c", "http://", ".."])
 YAML = (
     b"study: |seed: |- |: |[|]|{|}|&a |*a|!!python/name:os.system|!!int |!!bool |!!binary "
     b"|<<: |? |#|~|="
@@ -277,10 +276,10 @@ DAMAGE = st.tuples(st.integers(0, PLACES), st.integers(0, 9), st.binary(max_size
 """Where, how many bytes are taken away, and what stands there instead."""
 
 
-def done(content: bytes, damages: list[tuple[int, int, bytes]]) -> bytes:
-    for place, taken, instead in damages:
-        at = place * len(content) // PLACES
-        content = content[:at] + instead + content[at + taken :]
+def with_damage(content: bytes, damages: list[tuple[int, int, bytes]]) -> bytes:
+    for place, lost_bytes, new_bytes in damages:
+        start = place * len(content) // PLACES
+        content = content[:start] + new_bytes + content[start + lost_bytes :]
     return content
 
 
@@ -290,14 +289,13 @@ def flat(value: Any) -> list[Any]:
         return [value.shape, value.indptr.tolist(), value.indices.tolist(), value.data.tolist()]
     if isinstance(value, np.ndarray):
         return [value.tolist()]
-    held = (
-        value
-        if isinstance(value, tuple)
-        else vars(value).values()
-        if hasattr(value, "__dict__")
-        else None
-    )
-    return [repr(value)] if held is None else [type(value).__name__, *(flat(one) for one in held)]
+    if isinstance(value, tuple):
+        parts: Iterable[Any] = value
+    elif hasattr(value, "__dict__"):
+        parts = vars(value).values()
+    else:
+        return [repr(value)]
+    return [type(value).__name__, *map(flat, parts)]
 
 
 def damaged(name: str, write: Callable[[Path], None], read: Callable[[Path], Any]) -> Target:
@@ -306,15 +304,15 @@ def damaged(name: str, write: Callable[[Path], None], read: Callable[[Path], Any
         path = Path(folder) / name
         write(path)
         whole = path.read_bytes()
-        held = flat(read(path))
+        expected = flat(read(path))
 
     def check(damages: list[tuple[int, int, bytes]]) -> None:
         path = Path(name)  # in a folder of the test's own
-        path.write_bytes(done(whole, damages))
-        assert flat(read(path)) == held
+        path.write_bytes(with_damage(whole, damages))
+        assert flat(read(path)) == expected
 
-    ends = [[(PLACES // 2, len(whole), b"")], [(0, 0, b"\0")], [(PLACES, 0, b"\0")]]
-    return st.lists(DAMAGE, min_size=1, max_size=3), check, ends
+    corpus = [[(PLACES // 2, len(whole), b"")], [(0, 0, b"\0")], [(PLACES, 0, b"\0")]]
+    return st.lists(DAMAGE, min_size=1, max_size=3), check, corpus
 
 
 TRAINING = csr_array(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
@@ -349,7 +347,7 @@ TARGETS: dict[str, Target] = {
         ],
     ),
     "addresses": (
-        st.one_of(TEXTS, st.lists(OF_ADDRESSES, max_size=12).map("".join)),
+        st.one_of(TEXTS, st.lists(PARTS_OF_ADDRESSES, max_size=12).map("".join)),
         check_address,
         [
             "pypi:recbole==1.2.1!a/b",
@@ -390,26 +388,26 @@ def feed(target: Target, seed: int, examples: int) -> None:
 
     def test(value: Any) -> None:
         start = time.monotonic()
-        said = "nothing"
+        message = "nothing"
         try:
             check(value)
         except SampledMetricsError as error:
-            said = str(error)
-        assert len(said.splitlines()) == 1
-        assert len(said) <= 2000
+            message = str(error)
+        assert len(message.splitlines()) == 1
+        assert len(message) <= 2000
         assert time.monotonic() - start < SECONDS
 
-    fed = hypothesis.given(inputs)(test)
+    test_of_inputs = hypothesis.given(inputs)(test)
     for value in corpus:
-        fed = hypothesis.example(value)(fed)
-    checks = settings(
+        test_of_inputs = hypothesis.example(value)(test_of_inputs)
+    with_settings = settings(
         max_examples=examples,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         print_blob=False,
     )
-    hypothesis.seed(seed)(checks(fed))()
+    hypothesis.seed(seed)(with_settings(test_of_inputs))()
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -1,5 +1,6 @@
-"""Whole runs, killed or disturbed, on other cores and kernels: the same bytes, or one line that
-says why not.
+"""Whole runs, killed or disturbed, on other cores and kernels.
+
+They give the same bytes, or one line that says why not.
 
 What is trained by solving equations may differ in the last digits between kernels of OpenBLAS,
 which picks one by the processor. Ranks and all that follows are the same on the data here.
@@ -48,8 +49,9 @@ class Ended(NamedTuple):
 
 def command(*arguments: str, cores: int = 2, targets: Sequence[str] = TARGETS) -> list[str]:
     """What a user types."""
-    given = ["--cores", str(cores), "--configfile", "study.yaml", *arguments]
-    return [sys.executable, "-m", "snakemake", *(f"results/{name}" for name in targets), *given]
+    files = [f"results/{name}" for name in targets]
+    options = ["--cores", str(cores), "--configfile", "study.yaml", *arguments]
+    return [sys.executable, "-m", "snakemake", *files, *options]
 
 
 class Running:
@@ -71,13 +73,14 @@ class Running:
         """Wait until it has used so much time of the processor; return whether it is still running
         then.
         """
-        while self.is_running() and (missing := seconds - self._used()) > 0:
+        while self.is_running() and (missing := seconds - self._seconds_used()) > 0:
             time.sleep(min(missing / 4, 0.1))
         return self.is_running()
 
-    def _used(self) -> float:
-        """Return seconds of the processor; those of children that have ended are counted to their
-        parents.
+    def _seconds_used(self) -> float:
+        """Return seconds of the processor.
+
+        Those of children that have ended are counted to their parents.
         """
         total = 0.0
         with suppress(psutil.NoSuchProcess):
@@ -131,13 +134,16 @@ def fails(
 
 
 def contents(folder: Path, endings: tuple[str, ...] = DATA) -> dict[str, bytes]:
-    """Return what is in the results of a project, by name; without files that have not got their
-    final name.
+    """Return what is in the results of a project, by name.
+
+    Files that have not got their final name are left out.
     """
-    paths = [
-        path for path in sorted((folder / "results").rglob("[!.]*")) if path.name.endswith(endings)
-    ]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    files = sorted((folder / "results").rglob("[!.]*"))
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in files
+        if path.name.endswith(endings)
+    }
 
 
 def temporaries(folder: Path) -> list[Path]:
@@ -158,21 +164,16 @@ class Undisturbed:
     def check(self, folder: Path) -> None:
         """Assert that a project holds the same, and a whole report."""
         assert contents(folder) == self.expected
-        assert (
-            (folder / "results/report.html")
-            .read_text(encoding="utf-8")
-            .rstrip()
-            .endswith("</html>")
-        )
+        report = (folder / "results/report.html").read_text(encoding="utf-8")
+        assert report.rstrip().endswith("</html>")
 
     def check_nothing_is_half_written(self, folder: Path) -> None:
         """Assert that what is there under a final name is whole, or will be made anew."""
-        at = folder / ".snakemake/incomplete"
-        again = {
-            base64.b64decode(mark.relative_to(at).as_posix()).decode() for mark in at.rglob("*")
-        }
+        marks = folder / ".snakemake/incomplete"
+        encoded = [mark.relative_to(marks).as_posix() for mark in marks.rglob("*")]
+        incomplete = {base64.b64decode(name).decode() for name in encoded}
         for name, content in contents(folder).items():
-            assert name in again or content == self.expected[name], name
+            assert name in incomplete or content == self.expected[name], name
 
 
 @pytest.fixture(scope="session")
@@ -181,13 +182,16 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     project = small_study(folder / "nothing has run")
     completes(project.folder, command("--dry-run"))  # compiles what it imports
     finished = project.copy(folder / "undisturbed")
-    before = os.times()
+    start = seconds_of_children()
     completes(finished.folder)
-    after = os.times()
-    used = (
-        after.children_user + after.children_system - before.children_user - before.children_system
-    )
-    return Undisturbed(project, finished, contents(finished.folder), used)
+    seconds = seconds_of_children() - start
+    return Undisturbed(project, finished, contents(finished.folder), seconds)
+
+
+def seconds_of_children() -> float:
+    """Return seconds of the processor of the children that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def small_study(folder: Path) -> Project:
@@ -203,7 +207,7 @@ def fresh(tmp_path: Path) -> Path:
     return small_study(tmp_path / "project").folder
 
 
-# --- kill -9 of a whole run, snakemake and its jobs, at random moments; then the same command aga
+# --- kill -9 of snakemake and its jobs at random moments; then the same command again -----------
 
 KILLS = 5  # of each run that is completed
 STARTING = 0.2  # the part of a run before its first job
@@ -219,20 +223,20 @@ def test_a_run_that_is_killed_completes_when_it_is_started_again(
     """
     rng = random.Random(seed)
     folder = tmp_path / "project"
-    killed = 0
+    kills = 0
     moments: list[float] = []
-    while killed < KILLS:
+    while kills < KILLS:
         if not folder.exists():
             undisturbed.pristine.copy(folder)
-            moments = sorted(rng.random() for _ in range(KILLS - killed))
-            done = 0.0
+            moments = sorted(rng.random() for _ in range(KILLS - kills))
+            last_moment = 0.0
         running = Running(folder, command())
         # a run that goes on begins with reading the workflow, as the first one did
-        again = rng.random() * STARTING if done else 0.0
-        if running.wait_until((moments[0] - done + again) * undisturbed.seconds):
+        start = rng.random() * STARTING if last_moment else 0.0
+        if running.wait_until((moments[0] - last_moment + start) * undisturbed.seconds):
             running.kill()
-            killed += 1
-            done = moments.pop(0)
+            kills += 1
+            last_moment = moments.pop(0)
             undisturbed.check_nothing_is_half_written(folder)
             if any((folder / ".snakemake/locks").glob("*")):  # where a run would refuse to start
                 completes(folder, command("--unlock", targets=()))
@@ -288,10 +292,8 @@ def test_the_same_bytes_in_every_table(
 
 def has_kernels() -> bool:
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    return (
-        any(library["internal_api"] == "openblas" for library in threadpool_info())
-        and " avx2 " in flags
-    )
+    has_openblas = any(library["internal_api"] == "openblas" for library in threadpool_info())
+    return has_openblas and " avx2 " in flags
 
 
 @slow
@@ -302,17 +304,17 @@ def has_kernels() -> bool:
 def test_another_kernel_of_openblas_changes_factors_in_their_last_digits_and_no_rank(
     undisturbed: Undisturbed, tmp_path: Path, kernel: str
 ) -> None:
-    ours = undisturbed.pristine.copy(tmp_path / "project").folder
-    theirs = undisturbed.finished.folder
-    completes(ours, env=os.environ | {"OPENBLAS_CORETYPE": kernel})
+    folder = undisturbed.pristine.copy(tmp_path / "project").folder
+    reference = undisturbed.finished.folder
+    completes(folder, env=os.environ | {"OPENBLAS_CORETYPE": kernel})
     with (
-        np.load(ours / "results/made-up/models/X.npz") as one,
-        np.load(theirs / "results/made-up/models/X.npz") as two,
+        np.load(folder / "results/made-up/models/X.npz") as model,
+        np.load(reference / "results/made-up/models/X.npz") as reference_model,
     ):
         for name in ("user_factors", "item_factors"):
-            np.testing.assert_allclose(one[name], two[name], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(model[name], reference_model[name], rtol=0, atol=1e-12)
     ranks = "results/made-up/ranks/X.csv.gz"
-    assert (ours / ranks).read_bytes() == (theirs / ranks).read_bytes()
+    assert (folder / ranks).read_bytes() == (reference / ranks).read_bytes()
 
 
 # --- disks --------------------------------------------------------------------------------------
@@ -322,13 +324,13 @@ def can_mount() -> bool:
     """Whether a file system may be mounted here, as root in a mount namespace may on Linux."""
     if not shutil.which("unshare") or not shutil.which("mount"):
         return False
-    tried = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
-    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
+    trial = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
+    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
 
 
-def mounted(how: str) -> list[str]:
-    """Return the command of the study after a line of shell with mounts, seen by nobody else."""
-    return ["unshare", "--mount", "sh", "-c", f'set -e; {how}; exec "$@"', "sh", *command()]
+def mounted(script: str) -> list[str]:
+    """Return the command of the study after a shell script with mounts, seen by nobody else."""
+    return ["unshare", "--mount", "sh", "-c", f'set -e; {script}; exec "$@"', "sh", *command()]
 
 
 needs_mounts = pytest.mark.skipif(
@@ -343,7 +345,7 @@ def test_a_disk_that_is_full_and_then_is_not(
     undisturbed: Undisturbed, fresh: Path, kilobytes: int
 ) -> None:
     results = fresh / "results"
-    left = fresh / "left"
+    copy_of_full = fresh / "left"
     results.mkdir()
     # while it is full, a copy is taken of what is there; then there is space, and the same command
     script = f"""
@@ -356,13 +358,14 @@ def test_a_disk_that_is_full_and_then_is_not(
     full = (fresh / "full.log").read_text(encoding="utf-8")
     assert (fresh / "full.exit").read_text() != "0\n", full
     assert "No space left on device" in full
-    ours = [line for line in full.splitlines() if " failed: " in line]
-    says = re.compile(r".* failed: .*results/\S+: cannot be written: No space left on device")
-    assert all(says.fullmatch(line) for line in ours), ours
-    # the report
-    assert ours or not (left / "results/made-up/table-4.csv").exists() or kilobytes == 1000
-    undisturbed.check_nothing_is_half_written(left)
-    assert temporaries(left) == []
+    lines = [line for line in full.splitlines() if " failed: " in line]
+    message = re.compile(r".* failed: .*results/\S+: cannot be written: No space left on device")
+    assert all(message.fullmatch(line) for line in lines), lines
+    # where only the report lacks space, snakemake says it
+    has_tables = (copy_of_full / "results/made-up/table-4.csv").exists()
+    assert lines or not has_tables or kilobytes == 1000
+    undisturbed.check_nothing_is_half_written(copy_of_full)
+    assert temporaries(copy_of_full) == []
     shutil.rmtree(results)
     (fresh / "whole").rename(results)
     undisturbed.check(fresh)
@@ -372,8 +375,8 @@ def test_a_disk_that_is_full_and_then_is_not(
 @needs_mounts
 def test_results_that_may_only_be_read(fresh: Path) -> None:
     (fresh / "results").mkdir()
-    how = "mount --bind results results; mount -o remount,ro,bind results"
-    assert "Read-only file system" in fails(fresh, mounted(how))
+    script = "mount --bind results results; mount -o remount,ro,bind results"
+    assert "Read-only file system" in fails(fresh, mounted(script))
     assert list((fresh / "results").iterdir()) == []
 
 
@@ -384,12 +387,12 @@ def test_results_that_may_only_be_read(fresh: Path) -> None:
 def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
     undisturbed: Undisturbed, fresh: Path
 ) -> None:
-    first = Running(fresh, command())
+    running = Running(fresh, command())
     while not any((fresh / ".snakemake/locks").glob("*")):
-        assert first.is_running()
+        assert running.is_running()
         time.sleep(0.05)
     assert "Directory cannot be locked" in fails(fresh)
-    ended = first.finish()
+    ended = running.finish()
     assert ended.code == 0, ended.output
     undisturbed.check(fresh)
 
@@ -417,15 +420,15 @@ def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path)
 def test_a_clock_set_between_two_runs_leaves_nothing_stale(
     undisturbed: Undisturbed, tmp_path: Path, days: int
 ) -> None:
-    other = undisturbed.pristine.copy(tmp_path / "other").folder
+    fresh = undisturbed.pristine.copy(tmp_path / "fresh").folder
     folder = undisturbed.finished.copy(tmp_path / "project").folder
-    moved = time.time() + days * 86400
+    file_time = time.time() + days * 86400
     for path in (folder / "results").rglob("*"):
-        os.utime(path, (moved, moved))
-    for changed in (other, folder):
-        archive(changed / "made-up.zip", ratings(seed=2))
-        completes(changed)
-    assert contents(folder) == contents(other) != undisturbed.expected
+        os.utime(path, (file_time, file_time))
+    for project in (fresh, folder):
+        archive(project / "made-up.zip", ratings(seed=2))
+        completes(project)
+    assert contents(folder) == contents(fresh) != undisturbed.expected
 
 
 @slow
@@ -470,15 +473,16 @@ NOWHERE = "/proc/nowhere"  # is not there, and nobody can make it, root included
 @pytest.mark.parametrize(
     ("lacks", "more"),
     [
-        (r"HOME", {}),
-        (r"", {"HOME": NOWHERE, "TMPDIR": NOWHERE}),
-        (r"", {"LC_ALL": "C"}),
-        (
-            r"(?!PATH$|OPENBLAS_).*",
-            {},
-        ),  # other routines of BLAS give other bytes, so what chooses them stays
+        pytest.param(r"HOME", {}, id="no HOME"),
+        pytest.param(
+            r"",
+            {"HOME": NOWHERE, "TMPDIR": NOWHERE},
+            id="no HOME nor TMPDIR that can be made",
+        ),
+        pytest.param(r"", {"LC_ALL": "C"}, id="locale C"),
+        # other routines of BLAS give other bytes, so what chooses them stays
+        pytest.param(r"(?!PATH$|OPENBLAS_).*", {}, id="no environment but PATH"),
     ],
-    ids=["no HOME", "no HOME nor TMPDIR that can be made", "locale C", "no environment but PATH"],
 )
 def test_an_environment_that_lacks_something(
     undisturbed: Undisturbed, fresh: Path, lacks: str, more: dict[str, str]

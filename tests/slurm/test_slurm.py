@@ -108,8 +108,9 @@ def require_nothing_to_be_done(project: Project, *targets: str) -> None:
 
 
 def jobs(env: dict[str, str], output: str) -> list[dict[str, Any]]:
-    """Return what Slurm knows of the jobs of a snakemake run that has said this, ended ones too;
-    memory in MB.
+    """Return what Slurm knows of the jobs of a snakemake run by its output, ended ones too.
+
+    Memory is in MB.
     """
     run = output.partition("SLURM run ID: ")[2].split()[0]
     fields = {"id": "%i", "state": "%T", "rule": "%k", "memory": "%m", "time": "%l"}
@@ -123,32 +124,35 @@ def jobs(env: dict[str, str], output: str) -> list[dict[str, Any]]:
     lines = subprocess.run(
         command, env=env, capture_output=True, text=True, timeout=60, check=True
     ).stdout.splitlines()
-    found = [dict(zip(fields, line.split("|"), strict=True)) for line in lines]
-    return [
-        job | {"memory": float(job["memory"][:-1]) * {"M": 1, "G": 1024}[job["memory"][-1]]}
-        for job in found
-    ]
+    jobs_as_text = [dict(zip(fields, line.split("|"), strict=True)) for line in lines]
+    return [job | {"memory": megabytes(job["memory"])} for job in jobs_as_text]
+
+
+def megabytes(memory: str) -> float:
+    """Return the megabytes of a memory such as 2G or 500M."""
+    return float(memory[:-1]) * {"M": 1, "G": 1024}[memory[-1]]
 
 
 def cancel_one(process: "subprocess.Popen[str]", env: dict[str, str], rule: str) -> tuple[str, str]:
-    """Cancel the first job of a rule that Slurm is running; return its id and what snakemake has
-    said until then.
+    """Cancel the first job of a rule that Slurm is running.
+
+    Return its id and the output of snakemake until then.
     """
     assert process.stdout is not None
-    said = ""
-    while "SLURM run ID: " not in said or not said.endswith("\n"):
+    output = ""
+    while "SLURM run ID: " not in output or not output.endswith("\n"):
         line = process.stdout.readline()
-        assert line, said
-        said += line
+        assert line, output
+        output += line
     end = time.monotonic() + 300
     while time.monotonic() < end and process.poll() is None:
-        for job in jobs(env, said):
+        for job in jobs(env, output):
             if job["state"] == "RUNNING" and job["rule"].startswith(f"rule_{rule}_wildcards"):
                 time.sleep(1)  # into its work
                 subprocess.run(["scancel", job["id"]], env=env, timeout=60, check=True)
-                return job["id"], said
+                return job["id"], output
         time.sleep(0.2)
-    raise AssertionError(f"no job of rule {rule} was seen running:\n{said}")
+    raise AssertionError(f"no job of rule {rule} was seen running:\n{output}")
 
 
 def numbers(project: Project) -> dict[str, bytes]:
@@ -161,17 +165,18 @@ def test_the_study_gives_the_bytes_of_a_local_run(cluster: dict[str, str], tmp_p
     study = yaml.safe_load((ROOT / ".ci/local-copy.yaml").read_text())
     archive = (ROOT / study["datasets"]["ml-1m"]["path"]).resolve()
     study["datasets"]["ml-1m"]["path"] = str(archive)
-    ours, theirs = (copied(tmp_path / name) for name in ("slurm", "local"))
+    by_slurm = copied(tmp_path / "slurm")
+    by_local_run = copied(tmp_path / "local")
     if archive.is_file():
-        for project in (ours, theirs):
+        for project in (by_slurm, by_local_run):
             (project.folder / "study.yaml").write_text(yaml.safe_dump(study))
-    require_success(wait(start(theirs, "--cores", "2", env=cluster)))
-    said = require_success(wait(start(ours, *SLURM, env=cluster)))
-    assert numbers(ours) == numbers(theirs)
-    assert len(numbers(ours)) >= 26
-    assert (ours.folder / "results/report.html").is_file()
-    require_nothing_to_be_done(ours)
-    submitted = jobs(cluster, said)
+    require_success(wait(start(by_local_run, "--cores", "2", env=cluster)))
+    output = require_success(wait(start(by_slurm, *SLURM, env=cluster)))
+    assert numbers(by_slurm) == numbers(by_local_run)
+    assert len(numbers(by_slurm)) >= 26
+    assert (by_slurm.folder / "results/report.html").is_file()
+    require_nothing_to_be_done(by_slurm)
+    submitted = jobs(cluster, output)
     assert {job["state"] for job in submitted} == {"COMPLETED"}
     assert sum(job["rule"].startswith("rule_rank_part_") for job in submitted) == len("XYZ") * 4
     assert min(job["memory"] for job in submitted) >= 1000
@@ -183,14 +188,15 @@ def test_a_job_that_is_cancelled_is_submitted_again(
 ) -> None:
     project = copied(tmp_path, recommenders={"X": X})
     process = start(project, TABLE, *SLURM, "--retries", "1", env=cluster)
-    cancelled, said = cancel_one(process, cluster, "rank_part")
+    cancelled_id, output_before = cancel_one(process, cluster, "rank_part")
     output = require_success(wait(process), "Trying to restart job")
-    assert f"SLURM-job '{cancelled}' failed, SLURM status is: 'CANCELLED'" in output
-    submitted = jobs(cluster, said)
-    [first] = [job for job in submitted if job["id"] == cancelled]
-    [second] = [job for job in submitted if job["rule"] == first["rule"] and job["id"] != cancelled]
-    assert (first["state"], second["state"]) == ("CANCELLED", "COMPLETED")
-    assert second["memory"] == 2 * first["memory"]
+    assert f"SLURM-job '{cancelled_id}' failed, SLURM status is: 'CANCELLED'" in output
+    submitted = {job["id"]: job for job in jobs(cluster, output_before)}
+    cancelled = submitted.pop(cancelled_id)
+    [retried] = [job for job in submitted.values() if job["rule"] == cancelled["rule"]]
+    assert cancelled["state"] == "CANCELLED"
+    assert retried["state"] == "COMPLETED"
+    assert retried["memory"] == 2 * cancelled["memory"]
     assert numbers(project).items() <= local.items()
 
 
@@ -199,13 +205,14 @@ def test_without_retries_a_cancelled_job_is_named_and_a_second_run_completes(
 ) -> None:
     project = copied(tmp_path, recommenders={"X": X})
     process = start(project, TABLE, *SLURM, env=cluster)
-    cancelled, said = cancel_one(process, cluster, "train")
+    cancelled_id, output_before = cancel_one(process, cluster, "train")
     status, output = wait(process)
-    assert status == 1, said + output
+    assert status == 1, output_before + output
     assert "Error in rule train" in output
-    assert f"SLURM-job '{cancelled}' failed, SLURM status is: 'CANCELLED'" in output
+    assert f"SLURM-job '{cancelled_id}' failed, SLURM status is: 'CANCELLED'" in output
     assert TABLE not in numbers(project)
-    again = require_success(wait(start(project, TABLE, *SLURM, env=cluster)))
-    assert "rule_split" not in {job["rule"].split("_wildcards")[0] for job in jobs(cluster, again)}
+    second_output = require_success(wait(start(project, TABLE, *SLURM, env=cluster)))
+    rules = {job["rule"].split("_wildcards")[0] for job in jobs(cluster, second_output)}
+    assert "rule_split" not in rules
     assert numbers(project)[TABLE] == local[TABLE]
     require_nothing_to_be_done(project, TABLE)

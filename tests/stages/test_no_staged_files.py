@@ -70,10 +70,10 @@ def test_files_with_flipped_bits_or_cut_off_are_read_or_refused_in_a_line(name, 
 def test_ids_that_no_file_holds_are_refused_before_the_first_score(
     kind, ids, ending, tmp_path
 ) -> None:
-    asked = []
+    call_sizes = []
 
     def score(users: Any, items: Any) -> Any:
-        asked.append(len(users))
+        call_sizes.append(len(users))
         return np.ones(len(users))
 
     with pytest.raises(DataError, match=rf"^{kind}_ids: .*must be text"):
@@ -84,5 +84,5 @@ def test_ids_that_no_file_holds_are_refused_before_the_first_score(
             file=tmp_path / f"s.{ending}",
             **{f"{kind}_ids": ids},
         )
-    assert not asked
+    assert not call_sizes
     assert not list(tmp_path.iterdir())

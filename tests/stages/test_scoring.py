@@ -72,40 +72,38 @@ def staged(score, **options):
     return sm.staged_ranks(sm.Ranker(score, **calls), TRAINING, HELD_OUT, **OPTIONS | options)
 
 
-def assert_same(one, other, but=()):
-    for field in fields(one):
+def assert_same(ranks, expected, but=()):
+    for field in fields(ranks):
         if field.name not in but:
             np.testing.assert_array_equal(
-                getattr(one, field.name), getattr(other, field.name), field.name
+                getattr(ranks, field.name), getattr(expected, field.name), field.name
             )
 
 
 @pytest.mark.parametrize("concurrency", [1, 7])
 def test_ranks_are_the_same_however_many_calls_run_at_a_time(concurrency):
     running = 0
-    most = 0
+    most_running = 0
     lock = Lock()
 
     def score(users, items):
-        nonlocal running, most
+        nonlocal running, most_running
         with lock:
             running += 1
-            most = max(most, running)
+            most_running = max(most_running, running)
         time.sleep(float(1 + users[0] % 3) / 500)  # answers come in another order than the calls
         with lock:
             running -= 1
         return SCORES[users, items]
 
     assert_same(staged(score, concurrency=concurrency), staged(Asked()))
-    assert most == concurrency
+    assert most_running == concurrency
     with pytest.raises(ConnectionError, match="no network"):
         staged(Asked(calls=3), concurrency=concurrency)
 
 
 class Busy:
-    """Scores that take a millisecond each, and how long threads were busy, by the number of pairs
-    of a call.
-    """
+    """Scores that take a millisecond each, and the seconds and pairs of the calls."""
 
     def __init__(self):
         self.seconds = []
@@ -356,20 +354,20 @@ def test_a_journal_serves_another_depth(journal):
 def test_a_model_that_was_trained_anew_is_refused_although_its_code_is_the_same(tmp_path):
     """A nightly job does not report the model of yesterday; another rounding is the same model."""
     file = tmp_path / "x.parquet"
-    again = SCORES + RNG.normal(0, 0.2, SCORES.shape)
+    new_scores = SCORES + RNG.normal(0, 0.2, SCORES.shape)
     with pytest.raises(ConnectionError):
         staged(Asked(calls=3), name=None, file=file)
     content = (tmp_path / "x.parquet.journal").read_bytes()
     with pytest.raises(
         sm.DataError, match=r"x.parquet.journal: is of another ranker: user \d+ and item \d+ have"
     ):
-        staged(Asked(scores=again), name=None, file=file)
+        staged(Asked(scores=new_scores), name=None, file=file)
     assert (tmp_path / "x.parquet.journal").read_bytes() == content
     ranks = staged(Asked(scores=SCORES * (1 + 1e-9)), name=None, file=file)
     with pytest.raises(
         sm.DataError, match=r"x.parquet: is of another ranker: user \d+ and item \d+ have"
     ):
-        staged(Asked(scores=again), name=None, file=file)
+        staged(Asked(scores=new_scores), name=None, file=file)
     with pytest.warns(
         UserWarning, match="is complete; nothing was scored, but for some pairs again"
     ):
@@ -380,14 +378,16 @@ def test_default_names_of_rankers():
     def label(function):
         return sm.Ranker(function).label
 
-    one = Asked()
-    other = Asked()
-    assert (
-        label(score_plainly)
-        == label(functools.partial(score_plainly))
-        != label(lambda users, items: 0)
-    )
-    assert label(one.__call__) == label(other.__call__) != label(one) == label(other)
+    function_label = label(score_plainly)
+    assert label(functools.partial(score_plainly)) == function_label
+    assert label(lambda users, items: 0) != function_label
+
+    scorer = Asked()
+    same_scorer = Asked()
+    assert label(same_scorer) == label(scorer)
+    assert label(same_scorer.__call__) == label(scorer.__call__)
+    assert label(scorer.__call__) != label(scorer)
+
     typed: dict = {}
     exec("def f(u, i): return u\ndef g(u, i): return i", typed)
     assert label(typed["f"]) != label(typed["g"])
@@ -487,11 +487,11 @@ def test_a_journal_that_is_damaged_or_of_another_program_is_refused_and_left(jou
 
 def test_scores_of_another_run_are_no_scores_of_this_one(journal):
     """Scores that are copied from one journal to another have the marks of their run."""
-    other = journal.with_name("y.parquet.journal")
+    foreign_journal = journal.with_name("y.parquet.journal")
     with pytest.raises(ConnectionError):
-        staged(Asked(calls=20, scores=-SCORES), name="B", file=other.with_suffix(""))
+        staged(Asked(calls=20, scores=-SCORES), name="B", file=foreign_journal.with_suffix(""))
     with closing(sqlite3.connect(journal)) as connection, connection:
-        connection.execute("ATTACH ? AS other", (os.fspath(other),))
+        connection.execute("ATTACH ? AS other", (os.fspath(foreign_journal),))
         connection.execute("INSERT INTO scores SELECT * FROM other.scores")
     with pytest.raises(sm.DataError, match="was changed after it was written"):
         staged(Asked(), file=journal.with_suffix(""))
@@ -575,9 +575,11 @@ def test_each_of_several_held_out_items_stops_as_if_it_were_alone_and_no_pair_is
         alone = np.full(USERS, -1)
         alone[user[row]] = item[row]
         training[user[row], item[row]] = False
-        one = sm.staged_ranks(Asked(), training, alone, k=3, depth=15, order=TRAINING.sum(axis=0))
+        expected = sm.staged_ranks(
+            Asked(), training, alone, k=3, depth=15, order=TRAINING.sum(axis=0)
+        )
         for name in ("candidates", "above", "tied", "complete"):
-            assert getattr(one, name)[0] == getattr(ranks, name)[row], name
+            assert getattr(ranks, name)[row] == getattr(expected, name)[0], name
 
 
 @pytest.mark.parametrize(
@@ -593,20 +595,21 @@ def test_each_of_several_held_out_items_stops_as_if_it_were_alone_and_no_pair_is
 def test_parts_that_make_no_whole_are_refused(second, says):
     with pytest.raises(sm.DataError, match=says):
         sm.StagedRanks.concat([staged(Asked(), users=slice(0, 9)), staged(Asked(), **second)])
-    for none in ([], 5):
+    for no_parts in ([], 5):
         with pytest.raises(sm.DataError, match="concat takes staged ranks"):
-            sm.StagedRanks.concat(none)
+            sm.StagedRanks.concat(no_parts)
 
 
 def test_a_terminal_shows_scores_and_open_users(monkeypatch):
-    shown = []
+    lines = []
     monkeypatch.setattr(
-        staged_runs, "terminal_status", lambda: contextlib.nullcontext(shown.append)
+        staged_runs, "terminal_status", lambda: contextlib.nullcontext(lines.append)
     )
     ranks = staged(Asked())
-    numbers = [
-        [int(number) for number in re.findall(r"\d+", text.replace(",", ""))] for text in shown
-    ]
-    scores, shares = zip(*numbers, strict=True)
-    assert (list(scores), scores[-1]) == (sorted(scores), ranks.scored.sum())
-    assert (list(shares), shares[-1]) == (sorted(shares, reverse=True), 0)
+    numbers = [re.findall(r"\d+", line.replace(",", "")) for line in lines]
+    scores = [int(score_count) for score_count, _ in numbers]
+    percents = [int(percent) for _, percent in numbers]
+    assert scores == sorted(scores)
+    assert scores[-1] == ranks.scored.sum()
+    assert percents == sorted(percents, reverse=True)
+    assert percents[-1] == 0

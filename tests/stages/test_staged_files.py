@@ -23,9 +23,8 @@ SCORES = RNG.normal(size=(60, 90)).round(1)
 
 @pytest.fixture(scope="module")
 def ranks():
-    users, items = (
-        [f"{kind}{number}" for number in range(count)] for kind, count in (("u", 60), ("i", 90))
-    )
+    users = [f"u{number}" for number in range(60)]
+    items = [f"i{number}" for number in range(90)]
     scores = pd.DataFrame(SCORES, index=users, columns=items)
     return sm.staged_ranks(
         lambda users, items: [scores.at[pair] for pair in zip(users, items, strict=True)],
@@ -66,8 +65,9 @@ def test_a_job_runs_without_pyarrow(ranks, tmp_path, monkeypatch):
     ):
         ranks.write("x.parquet")
     table = sm.staged_ranks(*ALL, k=5, depth=None, file="night.sqlite")
-    again = sm.evaluate(sm.read_ranks("night.sqlite"), metrics="recall@5")
-    assert again["value"][0] == pytest.approx(sm.evaluate(table, metrics="recall@5")["value"][0])
+    from_file = sm.evaluate(sm.read_ranks("night.sqlite"), metrics="recall@5")
+    expected = sm.evaluate(table, metrics="recall@5")
+    assert from_file["value"][0] == pytest.approx(expected["value"][0])
     assert {path.name for path in tmp_path.iterdir()} == {"night.sqlite"}
 
 
@@ -113,12 +113,8 @@ def test_a_value_that_staged_ranks_cannot_have_is_refused_with_its_row(ranks, tm
     ],
 )
 def test_what_they_are_of_is_checked_too(ranks, tmp_path, change, says):
-    write(
-        tmp_path / "x.parquet",
-        ranks,
-        ranks.to_frame().assign(**({} if change else {"user": [[0]] * 60})),
-        **change,
-    )
+    rows = ranks.to_frame() if change else ranks.to_frame().assign(user=[[0]] * 60)
+    write(tmp_path / "x.parquet", ranks, rows, **change)
     with pytest.raises(sm.DataError, match=rf"x\.parquet{says}"):
         sm.StagedRanks.read(tmp_path / "x.parquet")
 
@@ -267,9 +263,10 @@ def test_are_never_read_as_another_kind(ranks, tmp_path):
     frame = pd.read_parquet(tmp_path / "x.parquet")
     frame.to_parquet(tmp_path / "copy.parquet")  # without the metadata
     frame.to_csv(tmp_path / "x.csv", index=False)
-    for given in (*(tmp_path / name for name in ("x.parquet", "copy.parquet", "x.csv")), frame):
-        for reader in (sm.exact_ranks, lambda data: sm.sampled_ranks(data, negatives=9)):
+    files = [tmp_path / name for name in ("x.parquet", "copy.parquet", "x.csv")]
+    for table in (*files, frame):
+        for reader in (sm.exact_ranks, lambda table: sm.sampled_ranks(table, negatives=9)):
             with pytest.raises(
                 sm.DataError, match=r"has staged ranks, which are not exact.* read_ranks reads"
             ):
-                reader(given)
+                reader(table)

@@ -14,17 +14,20 @@ import sampled_metrics as sm
 def staged(seed=0):
     scores = np.random.default_rng(seed).random((USERS, 400))
     scores[:, 7] += 0.9
-    given = np.zeros((USERS, 400)), np.full(USERS, 7)
-    return sm.staged_ranks(lambda users, items: scores[users, items], *given, k=5, depth=60)
+    training = np.zeros((USERS, 400))
+    held_out = np.full(USERS, 7)
+    return sm.staged_ranks(
+        lambda users, items: scores[users, items], training, held_out, k=5, depth=60
+    )
 
 
 def test_have_the_point_as_mean_and_are_within_their_bounds():
     require_within_bounds(values(staged()), "staged")
 
 
-@pytest.mark.parametrize("other", [table_of("exact"), staged()], ids=["exact", "staged"])
-def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(other):
-    require_difference(values(other, "exact"), values(staged(1)))
+@pytest.mark.parametrize("ranks", [table_of("exact"), staged()], ids=["exact", "staged"])
+def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(ranks):
+    require_difference(values(ranks, "exact"), values(staged(1)))
 
 
 def test_places_are_not_known():
@@ -37,22 +40,23 @@ def test_of_staged_ranks_without_a_completed_user_have_the_bound_of_those_who_we
     With a share p of users who have 1 / P, (1 - p)^40 is .025.
     """
     scores = np.random.default_rng(1).random((40, 900))
-    given = (np.zeros((40, 900)), np.full(40, 7))
-    seeds = (seed for seed in range(99) if not staged_of(scores, given, seed).completed_users)
-    ranks = staged_of(scores, given, next(seeds))
-    found = values(ranks)
-    assert not found.low.any()
-    ends = found.interval(0.05, test=True)
-    last = 300  # the last boundary below half of 900 candidates
-    most = (1 - 0.025 ** (1 / 40)) * (last / 40) ** 0.75
-    assert ends.low.tolist() == [0, 0]
-    assert ends.high == pytest.approx([most, most])
-    assert ends.p_value.tolist() == [1, 1]
+    runs = (staged_without_warning(scores, seed) for seed in range(99))
+    ranks = next(run for run in runs if not run.completed_users)
+    user_values = values(ranks)
+    assert not user_values.low.any()
+    interval = user_values.interval(0.05, test=True)
+    last_boundary = 300  # below half of 900 candidates
+    upper_bound = (1 - 0.025 ** (1 / 40)) * (last_boundary / 40) ** 0.75
+    assert interval.low.tolist() == [0, 0]
+    assert interval.high == pytest.approx([upper_bound, upper_bound])
+    assert interval.p_value.tolist() == [1, 1]
 
 
-def staged_of(scores, given, seed):
+def staged_without_warning(scores, seed):
+    training = np.zeros((40, 900))
+    held_out = np.full(40, 7)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # of few completed users
         return sm.staged_ranks(
-            lambda users, items: scores[users, items], *given, k=5, depth=40, seed=seed
+            lambda users, items: scores[users, items], training, held_out, k=5, depth=40, seed=seed
         )

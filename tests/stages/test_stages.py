@@ -1,5 +1,6 @@
-"""Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and
-the order.
+"""Staged ranks: exact where all users go on, and unbiased where a share does.
+
+They are so whatever the batches and the order.
 """
 
 import contextlib
@@ -19,6 +20,8 @@ TRAINING = RNG.random((USERS, ITEMS)) < 0.15
 SCORES = np.round(RNG.normal(size=(USERS, ITEMS)) + 0.02 * np.arange(ITEMS), 1)  # with ties
 TASTE = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(scale=0.6, size=SCORES.shape))
 HELD_OUT = TASTE.argmax(axis=1)
+SEVERAL_HELD_OUT = np.eye(ITEMS, dtype=bool)[HELD_OUT]
+SEVERAL_HELD_OUT[::2] |= np.eye(ITEMS, dtype=bool)[TRAINING[::2].argmin(axis=1)]
 METRICS = ["recall@10", "ndcg@10", "mrr@5", "recall@1"]
 
 
@@ -80,50 +83,46 @@ def test_several_held_out_items_masked_scores_and_groups_by_a_mapping():
         expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
         np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
         groups = {user: "ab"[user % 2] for user in range(USERS)}
-        one, other = (
-            sm.evaluate(table, metrics=METRICS, groups=groups) for table in (ranks, exact)
-        )
-        assert one["group"].tolist() == other["group"].tolist()
-        np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
+        table = sm.evaluate(ranks, metrics=METRICS, groups=groups)
+        exact_table = sm.evaluate(exact, metrics=METRICS, groups=groups)
+        assert table["group"].tolist() == exact_table["group"].tolist()
+        np.testing.assert_allclose(table["value"], exact_table["value"], atol=1e-14)
 
 
 @pytest.mark.parametrize("depth", [8, None])
 def test_results_do_not_depend_on_batches(depth, monkeypatch):
     options = {"k": 5, "depth": depth, "seed": 3}
     monkeypatch.setattr(counting, "BATCH", 1)
-    one = staged(pairs_per_call=64, **options)
+    by_singles = staged(pairs_per_call=64, **options)
     for batch, pairs in ((32, 7), (500, 5000)):
         monkeypatch.setattr(counting, "BATCH", batch)
-        other = staged(pairs_per_call=pairs, **options)
+        by_batches = staged(pairs_per_call=pairs, **options)
         for name in ("above_at", "above", "tied", "complete", "uniform", "fold"):
-            np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
-        assert other.scored.sum() >= one.scored.sum()
+            np.testing.assert_array_equal(getattr(by_batches, name), getattr(by_singles, name))
+        assert by_batches.scored.sum() >= by_singles.scored.sum()
 
 
 def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_path):
-    several = np.eye(ITEMS)[HELD_OUT]
-    asked = []
-    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
-    several = several > 0
+    scored_pairs = []
 
-    def noted(users, items):
-        asked.extend(zip(users.tolist(), items.tolist(), strict=True))
+    def noted_score(users, items):
+        scored_pairs.extend(zip(users.tolist(), items.tolist(), strict=True))
         return SCORES[users, items]
 
-    for held_out, name in ((HELD_OUT, "one.sqlite"), (several, "several.sqlite")):
+    for held_out, name in ((HELD_OUT, "one.sqlite"), (SEVERAL_HELD_OUT, "several.sqlite")):
         for depth in (4, 25, None):
-            fresh = staged(held_out=held_out, depth=depth)
-            said = "goes on" if depth != 4 else ""
-            with pytest.warns(UserWarning, match=said) if said else contextlib.nullcontext():
+            expected = staged(held_out=held_out, depth=depth)
+            goes_on = pytest.warns(UserWarning, match="goes on")
+            with contextlib.nullcontext() if depth == 4 else goes_on:
                 ranks = staged(
-                    sm.Ranker(noted, name="A"), held_out, depth=depth, file=tmp_path / name
+                    sm.Ranker(noted_score, name="A"), held_out, depth=depth, file=tmp_path / name
                 )
             for attribute in ("depth", *ranks.per_row):
                 np.testing.assert_array_equal(
-                    getattr(ranks, attribute), getattr(fresh, attribute), attribute
+                    getattr(ranks, attribute), getattr(expected, attribute), attribute
                 )
-        assert len(asked) == len(set(asked))
-        asked.clear()
+        assert len(scored_pairs) == len(set(scored_pairs))
+        scored_pairs.clear()
         assert ranks.completed_users > 30
 
 
@@ -165,12 +164,11 @@ def test_the_mean_over_seeds_is_that_of_exact_ranks_and_no_value_is_outside_its_
     metrics = [sm.metric(label) for label in METRICS]
     means = []
     for seed in range(60):
-        phi, _, least, most, _ = staged(depth=8, seed=seed, pairs_per_call=10**5).outcome_values(
-            metrics
-        )
-        assert (phi.min(axis=1) >= least - 1e-12).all()
-        assert (phi.max(axis=1) <= most + 1e-12).all()
-        assert (most >= 1).all()
+        ranks = staged(depth=8, seed=seed, pairs_per_call=10**5)
+        phi, _, lower_bound, upper_bound, _ = ranks.outcome_values(metrics)
+        assert (phi.min(axis=1) >= lower_bound - 1e-12).all()
+        assert (phi.max(axis=1) <= upper_bound + 1e-12).all()
+        assert (upper_bound >= 1).all()
         means.append(phi.mean(axis=1))
     error = np.std(means, axis=0, ddof=1) / np.sqrt(60)
     assert (error > 0).all()
@@ -184,28 +182,19 @@ def test_evaluations_beside_exact_ranks_and_other_staged_ones():
         {"staged": staged(depth=None), "exact": exact}, metrics=["recall@10", "ndcg@10"]
     )
     assert table["difference"].abs().max() < 1e-14
-    tables = (
-        {"staged": staged(depth=8), "exact": ranks}
-        for ranks in (exact, staged(depth=None, k=20, seed=3))
-    )
-    one, other = (sm.compare(given, metrics="recall@10") for given in tables)
-    pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(other))
-    part = staged(depth=60)
-    again = staged(depth=60, order=np.arange(ITEMS))
-    assert part.completed_users >= 30
-    table = sm.compare({"a": part, "b": again}, metrics="recall@10")
+    part = staged(depth=8)
+    whole = staged(depth=None, k=20, seed=3)
+    beside_exact = sm.compare({"staged": part, "exact": exact}, metrics="recall@10")
+    beside_whole = sm.compare({"staged": part, "exact": whole}, metrics="recall@10")
+    pd.testing.assert_frame_equal(pd.DataFrame(beside_exact), pd.DataFrame(beside_whole))
+    by_popularity = staged(depth=60)
+    by_item = staged(depth=60, order=np.arange(ITEMS))
+    assert by_popularity.completed_users >= 30
+    table = sm.compare({"a": by_popularity, "b": by_item}, metrics="recall@10")
     assert table["low"].item() <= table["difference"].item() <= table["high"].item()
 
 
 WORST = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
-
-
-def first_ten(user, held_out):
-    """The scores of the first ten candidates by popularity."""
-    order = np.argsort(-TRAINING.sum(axis=0), kind="stable")
-    return SCORES[
-        user, [item for item in order if not TRAINING[user, item] and item != held_out][:10]
-    ]
 
 
 @pytest.mark.parametrize("depth", [1, 3])
@@ -219,12 +208,12 @@ def test_few_completed_users_have_an_interval_and_a_remark(depth):
     assert table[["low", "high"]].notna().all(axis=None)
     completed = [finding.values for finding in table.findings if finding.kind == "completed"]
     assert completed[0]["completed"] == ranks.complete.sum()
-    assert [of_group["users"] for of_group in completed] == [150, 133, 17]
-    assert sum(of_group["completed"] for of_group in completed[1:]) == ranks.complete.sum()
-    for other in (exact, staged(depth=depth, held_out=WORST)):
+    assert [counts["users"] for counts in completed] == [150, 133, 17]  # all, a and b
+    assert sum(counts["completed"] for counts in completed[1:]) == ranks.complete.sum()
+    for reference in (exact, staged(depth=depth, held_out=WORST)):
         for margin in (None, "50%"):
             compared = sm.compare(
-                {"staged": ranks, "other": other}, metrics="recall@10", margin=margin
+                {"staged": ranks, "reference": reference}, metrics="recall@10", margin=margin
             )
             assert compared[["low", "high"]].notna().all(axis=None)
             assert compared["conclusion"].item() != "no verdict"
@@ -236,41 +225,44 @@ def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_p
     chosen by it.
     """
     scores = np.random.default_rng(1).random((40, 500))
-    given = (np.zeros((40, 500)), np.full(40, 7))
-    asked = []
+    training = np.zeros((40, 500))
+    held_out = np.full(40, 7)
+    scored_pairs = []
 
-    def noted(users, items):
-        asked.extend(zip(users.tolist(), items.tolist(), strict=True))
+    def noted_score(users, items):
+        scored_pairs.extend(zip(users.tolist(), items.tolist(), strict=True))
         return scores[users, items]
 
-    def said(depth, **options):
+    ranker = sm.Ranker(noted_score, name="A")
+
+    def messages(depth, **options):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            sm.staged_ranks(sm.Ranker(noted, name="A"), *given, k=5, depth=depth, **options)
+            sm.staged_ranks(ranker, training, held_out, k=5, depth=depth, **options)
         return [str(warning.message) for warning in caught]
 
-    first = np.delete(scores, 7, axis=1)[:, :10]  # without training, the order is that of the items
-    left = int(np.sum((first > scores[:, [7]]).sum(axis=1) < 5))
+    # without training, the order is that of the items
+    first_ten_scores = np.delete(scores, 7, axis=1)[:, :10]
+    left = int(np.sum((first_ten_scores > scores[:, [7]]).sum(axis=1) < 5))
     mean = left * (5 / 100) ** 0.75  # the last boundary below half of 500 candidates is 100
     line = (
         f"depth=5: {left} of 40 users are not beaten by the first 10 candidates, and at most "
         f"{mean:.1f} of these are completed on average; a larger depth completes more, and "
         "depth=None all of them"
     )
-    assert [said(5, seed=seed) for seed in range(4)] == [[line]] * 4
-    assert said(None) == said(5, users=slice(20)) == []
-    assert said(99) == []  # more than half of those who are left
-    asked.clear()
+    assert [messages(5, seed=seed) for seed in range(4)] == [[line]] * 4
+    assert messages(None) == []
+    assert messages(5, users=slice(20)) == []
+    assert messages(99) == []  # more than half of those who are left
+    scored_pairs.clear()
     with pytest.raises(UserWarning, match="depth=5: "):  # pytest makes warnings errors
-        sm.staged_ranks(
-            sm.Ranker(noted, name="A"), *given, k=5, depth=5, file=tmp_path / "x.sqlite"
-        )
-    assert len(asked) == len(set(asked)) <= 40 * 11
-    assert max(item for _, item in asked) == 10
-    said(5, file=tmp_path / "x.sqlite")
-    further = said(6, file=tmp_path / "x.sqlite")
+        sm.staged_ranks(ranker, training, held_out, k=5, depth=5, file=tmp_path / "x.sqlite")
+    assert len(scored_pairs) == len(set(scored_pairs)) <= 40 * 11
+    assert max(item for _, item in scored_pairs) == 10
+    messages(5, file=tmp_path / "x.sqlite")
+    further = messages(6, file=tmp_path / "x.sqlite")
     assert "goes on from it to depth 6" in further[0]
-    assert further[1:] == said(6)
+    assert further[1:] == messages(6)
 
 
 @pytest.mark.parametrize("larger", [25, None])
@@ -278,18 +270,16 @@ def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path
     """In every column as a run of the smaller depth, also with several held-out items, and the file
     stays.
     """
-    several = np.eye(ITEMS)[HELD_OUT]
-    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
 
     def unwanted(users, items):
         raise AssertionError
 
-    for held_out, name in ((HELD_OUT, "one.sqlite"), (several > 0, "several.sqlite")):
+    for held_out, name in ((HELD_OUT, "one.sqlite"), (SEVERAL_HELD_OUT, "several.sqlite")):
         staged(sm.Ranker(score, name="A"), held_out, depth=larger, file=tmp_path / name)
         content = (tmp_path / name).read_bytes()
         for depth in (4, 12.5):
-            fresh = staged(held_out=held_out, depth=depth)
-            assert not fresh.is_all_known
+            expected = staged(held_out=held_out, depth=depth)
+            assert not expected.is_all_known
             with pytest.warns(
                 UserWarning,
                 match=f"of which depth {depth:g} is a part; it stays as it is, and nothing",
@@ -299,7 +289,7 @@ def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path
                 )
             for attribute in ("depth", *ranks.per_row):
                 np.testing.assert_array_equal(
-                    getattr(ranks, attribute), getattr(fresh, attribute), attribute
+                    getattr(ranks, attribute), getattr(expected, attribute), attribute
                 )
         assert (tmp_path / name).read_bytes() == content
     with pytest.raises(sm.DataError, match="ranks of depth 4 do not have the scores of depth None"):
@@ -312,11 +302,15 @@ def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users():
     """
     rng = np.random.default_rng(3)
     scores = rng.random((1500, 400))
-    given = (np.zeros((1500, 400)), np.full(1500, 7))
+    training = np.zeros((1500, 400))
+    held_out = np.full(1500, 7)
     scores[:60, 7] = 1 - rng.random(60) / 20  # ranks up to about 20
-    known = sm.staged_ranks(lambda users, items: scores[users, items], *given, depth=None)
+    known = sm.staged_ranks(
+        lambda users, items: scores[users, items], training, held_out, depth=None
+    )
     metrics = [sm.metric(label) for label in ("recall@1", "recall@10", "ndcg@10")]
-    truth = sm.rank(scores, *given)
+    exact = sm.rank(scores, training, held_out)
+    truth = [exact.mean(metric) for metric in metrics]
     missed = []
     completed = []
     for _ in range(250):
@@ -324,8 +318,7 @@ def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users():
         users = np.arange(1000)
         ranks = known.redrawn(rows, users, rng.random(1000), rng.integers(5, size=1000), 12)
         table = sm.evaluate(ranks, metrics=metrics)
-        means = [truth.mean(metric) for metric in metrics]
-        missed.append((table["low"] > means) | (table["high"] < means))
+        missed.append((table["low"] > truth) | (table["high"] < truth))
         completed.append(ranks.completed_users)
     assert np.quantile(completed, [0.05, 0.95]).tolist() == pytest.approx([3, 12], abs=4)
     assert (np.mean(missed, axis=0) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 250)).all()
@@ -334,15 +327,14 @@ def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users():
 def test_ranks_without_a_hit_say_so_if_all_are_known_and_not_if_some_are_open():
     masked = SCORES.copy()
     masked[np.arange(USERS), HELD_OUT] = -1e9
-    none = staged(lambda users, items: masked[users, items], depth=None)
-    assert (
-        sm.evaluate(none)
-        .remarks[-1]
-        .endswith("; no user has a held-out item among the first 10, as if the ranker masked it.")
+    without_hits = staged(lambda users, items: masked[users, items], depth=None)
+    remark = sm.evaluate(without_hits).remarks[-1]
+    assert remark.endswith(
+        "; no user has a held-out item among the first 10, as if the ranker masked it."
     )
-    some = staged(depth=1, users=slice(4))
-    assert some.completed_users == 0
-    assert sm.evaluate(some).remarks[-1].endswith("; 0 users were completed.")
+    some_open = staged(depth=1, users=slice(4))
+    assert some_open.completed_users == 0
+    assert sm.evaluate(some_open).remarks[-1].endswith("; 0 users were completed.")
 
 
 def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
@@ -360,11 +352,12 @@ def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
             sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"
         ):
             sm.evaluate(ranks, metrics=label)
-    for other in ({"k": 5}, {"depth": 7}, {"seed": 1}):
+    for name, value in {"k": 5, "depth": 7, "seed": 1}.items():
+        stages = staged(**{"depth": 8} | {name: value})
         with pytest.raises(
-            sm.DataError, match=f"{next(iter(other))} = .*; staged ranks are compared with the same"
+            sm.DataError, match=f"{name} = .*; staged ranks are compared with the same"
         ):
-            sm.compare({"A": ranks, "B": staged(**{"depth": 8} | other)}, metrics="recall@5")
+            sm.compare({"A": ranks, "B": stages}, metrics="recall@5")
 
 
 def test_users_and_items_by_ids():
@@ -441,11 +434,11 @@ def test_numbers_of_numpy_are_written(tmp_path):
 
 def test_parts_joined_in_any_order_are_the_whole():
     user_ids = np.random.default_rng(1).permutation(USERS)
-    rows_of = np.argsort(user_ids)
+    row_by_id = np.argsort(user_ids)
 
     def ranks(users=None):
         options = {"depth": 30, "user_ids": user_ids, "item_ids": np.arange(ITEMS)}
-        return staged(lambda users, items: SCORES[rows_of[users], items], users=users, **options)
+        return staged(lambda users, items: SCORES[row_by_id[users], items], users=users, **options)
 
     parts = [ranks(slice(part, None, 3)) for part in range(3)]
     whole = ranks()
@@ -460,15 +453,15 @@ def test_parts_joined_in_any_order_are_the_whole():
 @pytest.mark.parametrize("ending", ["parquet", "sqlite"])
 def test_a_run_goes_on_from_joined_parts(tmp_path, ending):
     """Users of whom some have several items; the file is that of the whole, byte by byte."""
-    several = np.eye(ITEMS)[HELD_OUT]
-    several[::2] += np.eye(ITEMS)[TRAINING[::2].argmin(axis=1)]
     ids = {"user_ids": [f"u{user}" for user in range(USERS)], "item_ids": np.arange(ITEMS)}
     ranker = sm.Ranker(
         lambda users, items: SCORES[[int(user[1:]) for user in users], items], name="A"
     )
 
     def ranks(name, **options):
-        return staged(ranker, several > 0, file=tmp_path / f"{name}.{ending}", **ids, **options)
+        return staged(
+            ranker, SEVERAL_HELD_OUT, file=tmp_path / f"{name}.{ending}", **ids, **options
+        )
 
     whole = ranks("whole", depth=5)
     parts = [ranks(f"part{part}", depth=5, users=slice(part, None, 3)) for part in range(3)]
@@ -479,7 +472,7 @@ def test_a_run_goes_on_from_joined_parts(tmp_path, ending):
         assert file.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()
         with pytest.warns(match="goes on from it to all candidates"):
             further = ranks(f"joined{number}", depth=None)
-        exact = staged(ranker, several > 0, depth=None, **ids)
+        exact = staged(ranker, SEVERAL_HELD_OUT, depth=None, **ids)
         for name in exact.per_row:
             np.testing.assert_array_equal(getattr(further, name), getattr(exact, name), name)
         assert further.run == exact.run

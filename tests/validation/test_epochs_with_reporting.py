@@ -45,13 +45,16 @@ def test_plot_draws_each_metric_by_epoch():
         validate.plot(ax=Figure().subplots())
     axes = validate.plot()
     [line, *_] = [line for line in axes[0].get_lines() if line.get_linestyle() == "-"]
-    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
-    np.testing.assert_array_equal(line.get_xydata(), of_first[["epoch", "value"]])
+    ndcg_rows = validate.history[validate.history["metric"] == "ndcg@5"]
+    np.testing.assert_array_equal(line.get_xydata(), ndcg_rows[["epoch", "value"]])
     pyplot.close("all")
-    of_auc = sm.validator(NOTHING, HELD_OUT, metrics="auc")
+
+
+def test_plot_draws_a_single_metric_in_given_axes():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
     panel = Figure().subplots()
-    of_auc(NOTHING)
-    assert of_auc.plot(ax=panel) is panel
+    validate(NOTHING)
+    assert validate.plot(ax=panel) is panel
 
 
 @pytest.mark.parametrize(
@@ -75,7 +78,7 @@ def test_plot_tells_epochs_apart_without_colour():
     """
     rng = np.random.default_rng(8)
     validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    for step, gain in ((2, 0), (4, 2), (6, 2), (8, 0)):
+    for step, gain in {2: 0, 4: 2, 6: 2, 8: 0}.items():
         validate(scores_by_gain(gain, rng), step=step)
     assert validate.history["better"].tolist() == ["first", "yes", "undecided", "no"]
     panel = Figure().subplots()

@@ -15,7 +15,8 @@ USERS = 200
 ITEMS = 30
 NOTHING = np.zeros((USERS, ITEMS))
 HELD_OUT = np.arange(USERS) % ITEMS
-SEVERAL = (4, 6, 8, 10, 12, 14, 18, 30)
+DIFFERENCES = (4, 6, 8, 10, 12, 14, 18, 30)
+"""Of hits, of which some are decided and others are not."""
 
 
 def scores_of_hits(hits: np.ndarray) -> np.ndarray:
@@ -34,10 +35,10 @@ def values_of(by_user: np.ndarray) -> UserValues:
 
 @pytest.mark.parametrize("epochs", [2, 5, 50])
 def test_the_rates_of_all_pairs_sum_to_alpha(epochs):
-    known = Spending(0.05, epochs)
-    spent = [(later - 1) * known.of_pair(later) for later in range(2, epochs + 1)]
+    spending = Spending(0.05, epochs)
+    spent = [(later - 1) * spending.of_pair(later) for later in range(2, epochs + 1)]
     assert sum(spent) == pytest.approx(0.05, rel=1e-12)
-    assert known.of_pair(epochs + 1) == 0
+    assert spending.of_pair(epochs + 1) == 0
 
 
 def test_the_rates_of_endless_epochs_sum_to_alpha():
@@ -57,7 +58,7 @@ def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, si
     rate = 0.05 / (6 * (epoch - 1)) if epochs else 0.05 / (1.612375 * epoch**1.5 * (epoch - 1))
     answers = []
     expected = []
-    for difference in SEVERAL:
+    for difference in DIFFERENCES:
         few = scores_of_hits(np.arange(80))
         many = scores_of_hits(np.arange(80 + difference))
         models = {"old": few, "new": many} if sign > 0 else {"old": many, "new": few}
@@ -124,17 +125,16 @@ def test_contenders_are_those_that_are_not_worse_than_another_epoch():
     chances = rng.uniform(0.05, 0.5, size=12)
     noise = rng.random((12, USERS))
     hits = [np.flatnonzero(row < chance) for row, chance in zip(noise, chances, strict=True)]
-    models = [scores_of_hits(of_epoch) for of_epoch in hits]
+    models = [scores_of_hits(hit_users) for hit_users in hits]
     validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=12)
     results = [validate(scores) for scores in models]
-    worse = set()
-    for first, second in itertools.combinations(range(12), 2):
-        tables = {str(number): results[number].ranks for number in (first, second)}
+    worse = set()  # pairs of epochs, from 1, of which the first one is worse
+    for pair in itertools.combinations(range(12), 2):
+        tables = {str(index): results[index].ranks for index in pair}
         [row] = sm.compare(tables, metrics="recall@1").to_dict("records")
-        if row["p_value"] <= 0.05 / (11 * second):
-            loser, winner = (
-                (first, second) if len(hits[first]) < len(hits[second]) else (second, first)
-            )
+        epochs_before = max(pair)
+        if row["p_value"] <= 0.05 / (11 * epochs_before):
+            loser, winner = sorted(pair, key=lambda index: len(hits[index]))
             worse.add((loser + 1, winner + 1))
     gone = set(range(1, 13)) - set(validate.contenders)
     assert gone <= {loser for loser, _ in worse}
@@ -184,7 +184,7 @@ SLOW = [
 def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, epochs, runs):
     rng = np.random.default_rng(7)
     spending = Spending(0.05, epochs)
-    false = 0
+    false_runs = 0
     for _ in range(runs):
         standing = Standing()
         answers = set()
@@ -192,8 +192,8 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
             answer = standing.answer(epoch, values_of(hits), spending.of_pair(max(epoch, 2)))
             standing = answer.standing
             answers.add(answer.better)
-        false += bool(answers & {"yes", "no"})
-    assert false / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+        false_runs += bool(answers & {"yes", "no"})
+    assert false_runs / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 30), (0.9, 50, 30), *SLOW])
@@ -204,24 +204,24 @@ def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs)
     rng = np.random.default_rng(8)
     chances = np.interp(np.arange(40), [0, 14, 39], [0.05, 0.3, 0.15])
     spending = Spending(0.05, epochs)
-    lost = 0
-    left = []
+    lost_runs = 0
+    contender_counts = []
     for _ in range(runs):
         standing = Standing()
         is_lost = False
         for epoch, hits in enumerate(hits_of_training(chances, memory, 1000, rng), start=1):
-            standing = standing.answer(
-                epoch, values_of(hits), spending.of_pair(max(epoch, 2))
-            ).standing
-            is_lost = is_lost or min(epoch, 15) not in standing.contenders
-        lost += is_lost
-        left.append(len(standing.contenders))
-    assert lost / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
-    assert np.mean(left) < 30
+            rate = spending.of_pair(max(epoch, 2))
+            standing = standing.answer(epoch, values_of(hits), rate).standing
+            truly_best = min(epoch, 15)
+            is_lost = is_lost or truly_best not in standing.contenders
+        lost_runs += is_lost
+        contender_counts.append(len(standing.contenders))
+    assert lost_runs / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+    assert np.mean(contender_counts) < 30
 
 
 @pytest.mark.parametrize(
-    ("by_user", "most"),
+    ("by_user", "most_bytes"),
     [
         (np.arange(1000) % 2, 1000 + 2 * 8),
         (1 / np.log2(2 + np.arange(1000) % 11), 1000 + 11 * 8),
@@ -230,13 +230,13 @@ def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs)
     ],
     ids=["two values", "eleven values", "3000 values", "all differ"],
 )
-def test_values_are_kept_to_the_bit_in_few_bytes(by_user, most):
+def test_values_are_kept_to_the_bit_in_few_bytes(by_user, most_bytes):
     """One byte a user for up to 256 values, two for up to 65,536; 48 bytes for limits and
     bounds.
     """
     values = values_of(by_user)
     kept = KeptValues.from_values(values)
-    assert kept.nbytes <= most + 48
+    assert kept.nbytes <= most_bytes + 48
     for copy in (kept, KeptValues.from_plain(kept.to_plain())):
         np.testing.assert_array_equal(copy.values().low, values.low)
         np.testing.assert_array_equal(copy.values().bounds, values.bounds)

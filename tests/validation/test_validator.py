@@ -1,9 +1,8 @@
-"""The validator: exact metrics after each epoch, what it says of them, and how it goes on after a
-restart.
-"""
+"""The validator: exact metrics after each epoch, and how it goes on after a restart."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -102,8 +101,8 @@ def test_stages_are_prepared_once(monkeypatch):
 def test_an_epoch_is_better_worse_or_undecided():
     rng = np.random.default_rng(5)
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    scores = [scores_by_gain(gain, rng) for gain in (0, 1, 1, 0, 3)]
-    results = [validate(of_epoch) for of_epoch in [*scores, scores[-1]]]
+    models = [scores_by_gain(gain, rng) for gain in (0, 1, 1, 0, 3)]
+    results = [validate(scores) for scores in [*models, models[-1]]]
     assert [result.better for result in results] == [
         "first",
         "yes",
@@ -139,12 +138,11 @@ def test_an_epoch_is_better_worse_or_undecided():
     ]
     assert [*history] == columns
     assert history["epoch"].tolist() == [epoch for epoch in range(1, 7) for _ in range(2)]
-    of_first = history[history["metric"] == "ndcg@5"]
-    assert of_first["value"].tolist() == [result.value for result in results]
-    assert (
-        of_first["best"].tolist() == (of_first["value"].expanding().apply(np.argmax) + 1).tolist()
-    )
-    assert of_first["contender"].tolist() == [False, False, False, False, True, True]
+    ndcg_rows = history[history["metric"] == "ndcg@5"]
+    assert ndcg_rows["value"].tolist() == [result.value for result in results]
+    best_so_far = ndcg_rows["value"].expanding().apply(np.argmax) + 1
+    assert ndcg_rows["best"].tolist() == best_so_far.tolist()
+    assert ndcg_rows["contender"].tolist() == [False, False, False, False, True, True]
     assert (history["seconds"] > 0).all()
 
 
@@ -165,12 +163,12 @@ def test_an_epoch_that_is_interrupted_leaves_no_trace(module, place, call, monke
     call again.
     """
     rng = np.random.default_rng(5)
-    scores = [scores_by_gain(gain, rng) for gain in (0, 1, 2, 3)]
+    models = [scores_by_gain(gain, rng) for gain in (0, 1, 2, 3)]
     expected = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    for of_epoch in scores[:2]:
-        expected(of_epoch)
-        validate(of_epoch)
+    for scores in models[:2]:
+        expected(scores)
+        validate(scores)
     real = getattr(module, place)
     calls = []
 
@@ -182,12 +180,12 @@ def test_an_epoch_that_is_interrupted_leaves_no_trace(module, place, call, monke
 
     monkeypatch.setattr(module, place, interrupted)
     with pytest.raises(KeyboardInterrupt):
-        validate(scores[2])
+        validate(models[2])
     monkeypatch.setattr(module, place, real)
     assert len(validate.history) == 4
-    for of_epoch in scores[2:]:
-        validate(of_epoch)
-        expected(of_epoch)
+    for scores in models[2:]:
+        validate(scores)
+        expected(scores)
     answers = ["epoch", "metric", "value", "better", "reference", "best", "contender"]
     pd.testing.assert_frame_equal(validate.history[answers], expected.history[answers])
 
@@ -201,8 +199,12 @@ def test_calls_of_several_threads_are_epochs_one_after_another():
     assert sorted(result.epoch for result in results) == list(range(1, 13))
     assert validate.history["epoch"].tolist() == [epoch for epoch in range(1, 13) for _ in range(2)]
     by_epoch = {result.epoch: result.value for result in results}
-    of_first = validate.history[validate.history["metric"] == "ndcg@5"]
-    assert of_first["value"].tolist() == [by_epoch[epoch] for epoch in range(1, 13)]
+    ndcg_rows = validate.history[validate.history["metric"] == "ndcg@5"]
+    assert ndcg_rows["value"].tolist() == [by_epoch[epoch] for epoch in range(1, 13)]
+
+
+def scores_of_pairs(matrix, users, items):
+    return matrix[users, items]
 
 
 ANSWERS = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "contender"]
@@ -213,9 +215,9 @@ def restarted_by_pickle(validate, make):
 
 
 def restarted_by_state(validate, make):
-    other = make()
-    other.load_state_dict(pickle.loads(pickle.dumps(validate.state_dict())))
-    return other
+    restarted = make()
+    restarted.load_state_dict(pickle.loads(pickle.dumps(validate.state_dict())))
+    return restarted
 
 
 @pytest.mark.parametrize("restart", [restarted_by_pickle, restarted_by_state])
@@ -233,9 +235,8 @@ def test_a_validator_goes_on_after_a_restart(restart, depth):
     validate = make()
     for gain in gains:
         matrix = scores_by_gain(gain, rng)
-        scores = (
-            matrix if depth is None else lambda users, items, matrix=matrix: matrix[users, items]
-        )
+        by_pairs = partial(scores_of_pairs, matrix)
+        scores = matrix if depth is None else by_pairs
         expected(scores)
         validate = restart(validate, make)
         validate(scores)
@@ -273,10 +274,10 @@ def test_a_state_has_no_more_than_python_s_own_types():
 def test_the_state_of_another_validator_is_refused(held_out, options, says):
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
     validate(scores_by_gain(0, np.random.default_rng(8)))
-    other = sm.validator(NOTHING, held_out, **{"metrics": "ndcg@5"} | options)
+    unlike = sm.validator(NOTHING, held_out, **{"metrics": "ndcg@5"} | options)
     with pytest.raises(sm.DataError, match=f"state: is of a validator with {says}"):
-        other.load_state_dict(validate.state_dict())
-    assert other.history.empty
+        unlike.load_state_dict(validate.state_dict())
+    assert unlike.history.empty
     damaged = validate.state_dict()
     del damaged["rows"]
     for state in ({"epoch": 3}, None, {"format": 1}):
@@ -343,19 +344,19 @@ def test_a_damaged_state_is_refused_and_the_epochs_stay(damage):
 def test_a_state_may_have_its_keys_in_another_order():
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
     validate(scores_by_gain(0, np.random.default_rng(8)))
-    again = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
-    again.load_state_dict(dict(reversed(validate.state_dict().items())))
-    pd.testing.assert_frame_equal(again.history, validate.history)
+    restarted = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
+    restarted.load_state_dict(dict(reversed(validate.state_dict().items())))
+    pd.testing.assert_frame_equal(restarted.history, validate.history)
 
 
 def test_a_step_is_the_number_that_the_loop_has():
     rng = np.random.default_rng(5)
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
-    results = [
-        validate(scores_by_gain(gain, rng), step=step) for step, gain in ((3, 0), (6, 2), (9, 2))
-    ]
+    gains = {3: 0, 6: 2, 9: 2}
+    results = [validate(scores_by_gain(gain, rng), step=step) for step, gain in gains.items()]
     assert [result.epoch for result in results] == [3, 6, 9]
-    assert (results[-1].reference, validate.history["reference"].tolist()[1:]) == (6, [3, 6])
+    assert results[-1].reference == 6
+    assert validate.history["reference"].tolist()[1:] == [3, 6]
     assert validate.contenders == [6, 9]
     assert validate(scores_by_gain(2, rng)).epoch == 10
     for step, says in (
@@ -392,16 +393,13 @@ def test_a_metric_that_is_not_defined_has_no_best_epoch():
     rng = np.random.default_rng(5)
     for gain in (0, 2, 2):
         result = validate(scores_by_gain(gain, rng))
-        assert (result.better, result.best, result.reference, result.is_best) == (
-            "undecided",
-            None,
-            None,
-            False,
-        )
+        assert result.better == "undecided"
+        assert result.best is None
+        assert result.reference is None
+        assert not result.is_best
         assert not validate.stop(patience=1)
-        assert ("undefined", "auc") in {
-            (finding.kind, finding.metric) for finding in result.result.findings
-        }
+        kinds = {(finding.kind, finding.metric) for finding in result.result.findings}
+        assert ("undefined", "auc") in kinds
         assert "AUC is not defined" in repr(result)
     assert result.result["better"].tolist() == ["undecided", "undecided"]
     assert result.result["best"].isna().tolist() == [True, False]

@@ -135,8 +135,9 @@ def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
 @label_option("estimators", ("uncorrected",), known=LINEAR)
 @prints_result
 def expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any) -> Result:
-    """What sampled metrics would show of exact ranks, and whether they would order recommenders
-    wrongly.
+    """What sampled metrics would show of exact ranks.
+
+    The findings say whether sampled metrics would order recommenders wrongly.
     """
     tables = reading.tables(reading.recommenders(ranks), "exact")
     return sm.expect(tables, negatives=size, replacement=reading.replacement, **options)

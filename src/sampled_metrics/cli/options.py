@@ -40,17 +40,18 @@ class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
 
 
 def whole_range(value: str) -> int | tuple[int, int]:
-    """Return a whole number, or the least and the largest one with a hyphen between them."""
+    """Return a whole number, or the smallest and the largest one with a hyphen between them."""
     whole: Any = WHOLE
-    least, *largest = [whole.convert(number, None, None) for number in value.split("-", 1)]
-    return (least, largest[0]) if largest else least
+    numbers = [whole.convert(text, None, None) for text in value.split("-", 1)]
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
 def label_option(
     name: str, default: tuple[str, ...], otherwise: str = "", *, known: tuple[str, ...] = ()
 ) -> Callable[..., Any]:
-    """Return an option that takes labels with commas between them, by its name in plural and in
-    singular.
+    """Return an option that takes labels with commas between them.
+
+    It can be written by its name in plural and in singular.
 
     Args:
         name: the name in plural.
@@ -58,17 +59,19 @@ def label_option(
         otherwise: says when there is another default.
         known: the labels that there are.
     """
-    text = ",".join(default)
-    value, shown_default = (
-        (None, "; ".join(filter(None, (text, otherwise)))) if otherwise else (text, True)
-    )
+    default_text = ",".join(default)
+    value: str | None = default_text
+    default_in_help: str | bool = True  # as it is
+    if otherwise:
+        value = None
+        default_in_help = "; ".join(filter(None, (default_text, otherwise)))
     names = (f"--{name}", f"--{name.removesuffix('s')}", name)
     may_be = f": {labels_in_help(known)}" if known else ""
     return click.option(
         *names,
         type=Labels(),
         default=value,
-        show_default=shown_default,
+        show_default=default_in_help,
         help=f"With commas between them{may_be}.",
     )
 
@@ -104,10 +107,12 @@ RANKS = click.argument("ranks", type=FILE, nargs=-1, required=True)
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 
 
-def _separator(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+def _separator(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
     """Return the sign between the fields of a line; None if it is found out."""
-    separator = None if given is None else _SEPARATORS.get(given, given)
-    if separator is not None and (len(separator) != 1 or not separator.isascii()):
+    if text is None:
+        return None
+    separator = _SEPARATORS.get(text, text)
+    if len(separator) != 1 or not separator.isascii():
         raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
     return separator
 
@@ -238,35 +243,33 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a file to write must be one that can be written and is not read."""
-        from sampled_metrics._files import require_writable
-
-        inputs = [
-            path for option in self.params if option.type is FILE for path in _paths(ctx, option)
-        ]
+        inputs = _paths(ctx, [option for option in self.params if option.type is FILE])
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
-        texts = [
-            path for option in self.params if option.name in _TEXTS for path in _paths(ctx, option)
-        ]
-        if (
-            ctx.params.get("separator")
-            and texts
-            and all(path.lower().endswith(_BINARY) for path in texts)
-        ):
-            raise click.UsageError("--separator is for csv files, and there is none")
-        outputs = {
-            option: _paths(ctx, option)
-            for option in self.params
-            if isinstance(option.type, OutputFile)
-        }
-        for path in (path for paths in outputs.values() for path in paths if path != "-"):
-            require_writable(path, [given for given in inputs if given != "-"])
-        is_written = any(
-            option.name == "output" and "-" not in paths for option, paths in outputs.items()
-        )
-        if sys.stdout is None and not is_written:  # closed, as by >&-
-            raise SampledMetricsError("standard output is closed, and the result would be lost")
+        self._refuse_idle_separator(ctx)
+        self._require_outputs(ctx, [path for path in inputs if path != "-"])
         return super().invoke(ctx)
+
+    def _refuse_idle_separator(self, ctx: click.Context) -> None:
+        """Raise an error of usage if there is a separator, and no file is csv."""
+        texts = _paths(ctx, [option for option in self.params if option.name in _TEXTS])
+        are_binary = texts and all(path.lower().endswith(_BINARY) for path in texts)
+        if ctx.params.get("separator") and are_binary:
+            raise click.UsageError("--separator is for csv files, and there is none")
+
+    def _require_outputs(self, ctx: click.Context, input_files: list[str]) -> None:
+        """Raise an error unless the result can be written, and to no file that is read."""
+        from sampled_metrics._files import require_writable
+
+        outputs = [option for option in self.params if isinstance(option.type, OutputFile)]
+        for path in _paths(ctx, outputs):
+            if path != "-":
+                require_writable(path, input_files)
+        # a figure is drawn beside the result, which is printed then, too
+        results = [option for option in outputs if option.name == "output"]
+        is_in_file = bool(results) and "-" not in _paths(ctx, results)
+        if sys.stdout is None and not is_in_file:  # closed, as by >&-
+            raise SampledMetricsError("standard output is closed, and the result would be lost")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
@@ -274,18 +277,23 @@ class Command(click.Command):
             formatter.write(f"\nExample:\n{self.epilog}\n")
 
 
-def _paths(ctx: click.Context, option: click.Parameter) -> list[str]:
-    """Return the files that an option or an argument was given, those of NAME=FILE,FILE,... too."""
-    given = ctx.params[str(option.name)]
-    arguments = given if isinstance(given, tuple) else (given,)
-    return [
-        path for argument in arguments if argument is not None for path in named_files(argument)[1]
-    ]
+def _paths(ctx: click.Context, options: list[click.Parameter]) -> list[str]:
+    """Return the files that options and arguments were given, those of NAME=FILE,FILE,... too."""
+    paths: list[str] = []
+    for option in options:
+        files = ctx.params[str(option.name)]
+        arguments = files if isinstance(files, tuple) else (files,)
+        for argument in arguments:
+            if argument is not None:
+                _, named = named_files(argument)
+                paths += named
+    return paths
 
 
 def named_files(argument: str) -> tuple[str | None, list[str]]:
-    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have
-    a = in its name.
+    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file.
+
+    A file that exists may have a = in its name.
 
     Raises:
         ConfigError: there is nothing before the sign =.

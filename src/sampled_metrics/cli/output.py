@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ _FORMS = {
     "latex": "Print a LaTeX table, for the package booktabs.",
 }
 
+_UNDECIDED = {"undecided", "no-verdict", "undefined"}
+"""The kinds of findings for which --fail-if-undecided exits with 3."""
 
 FAILS = together(
     click.option(
@@ -46,11 +48,10 @@ FAILS = together(
 def _print(result: Result, form: str) -> None:
     """Print a result as json, csv or latex, or as a table for a terminal."""
     if form == "json":
-        findings = [finding.plain() for finding in result.findings]
-        sentences = {"remarks": list(result.remarks), "findings": findings}
         content = {
             "recommenders": list(result.setting.names),
-            **sentences,
+            "remarks": list(result.remarks),
+            "findings": [finding.plain() for finding in result.findings],
             "rows": result.plain_rows(),
         }
         click.echo(json.dumps(content, indent=2))
@@ -63,16 +64,17 @@ def _print(result: Result, form: str) -> None:
     elif form == "latex":
         click.echo(result.to_latex())
     else:
-        above = "".join(f"{caution}\n\n" for caution in result.cautions)
-        header, *rest = str(result).removeprefix(above).split("\n")
-        # plain where it is not a terminal
-        click.echo("\n".join([above + click.style(header, bold=True), *rest]))
+        cautions = "".join(f"{caution}\n\n" for caution in result.cautions)
+        header, *lines = str(result).removeprefix(cautions).split("\n")
+        bold_header = click.style(header, bold=True)  # which is plain where there is no terminal
+        click.echo("\n".join([cautions + bold_header, *lines]))
 
 
 @contextmanager
 def warnings_on_stderr() -> Iterator[None]:
-    """Say at once what is warned of, each in a line: all remarks of the library, and of others what
-    Python shows.
+    """Write each warning at once, in a line on stderr.
+
+    All remarks of the library are written, and of other warnings those that Python shows.
     """
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -84,30 +86,43 @@ def warnings_on_stderr() -> Iterator[None]:
         yield
 
 
+def _require_names(result: Result, names: Sequence[str]) -> None:
+    """Raise an error of usage unless these are recommenders of a result."""
+    unknown = [name for name in names if name not in result.setting.names]
+    if unknown:
+        raise click.UsageError(
+            f"--fail-if-worse: there is no recommender {unknown[0]}; it may be "
+            f"{', '.join(result.setting.names)}"
+        )
+
+
+def _has_failed(result: Result, fails_if_undecided: bool, may_not_be_worse: Sequence[str]) -> bool:
+    """Return whether a result is not as wanted."""
+    for finding in result.findings:
+        if fails_if_undecided and finding.kind in _UNDECIDED:
+            return True
+        # of a decided pair, the second name is the worse recommender
+        if finding.kind == "better" and finding.names[1] in may_not_be_worse:
+            return True
+    return False
+
+
 def prints_result(command: Callable[..., Result]) -> Callable[..., None]:
     """Give a command that returns a result the options of how to print it."""
 
     @wraps(command)
-    def with_output(plot: str | None, **given: Any) -> None:
-        forms = [form for form in _FORMS if given.pop(form)]
+    def with_output(plot: str | None, **arguments: Any) -> None:
+        forms = [form for form in _FORMS if arguments.pop(form)]
         if len(forms) > 1:
             raise click.UsageError(f"give one of --{forms[0]} and --{forms[1]}")
-        undecided = given.pop("fail_if_undecided", False)
-        worse = given.pop("fail_if_worse", ())
-        result = command(**given)
-        if unknown := [name for name in worse if name not in result.setting.names]:
-            raise click.UsageError(
-                f"--fail-if-worse: there is no recommender {unknown[0]}; it may be "
-                f"{', '.join(result.setting.names)}"
-            )
+        fails_if_undecided = arguments.pop("fail_if_undecided", False)
+        may_not_be_worse = arguments.pop("fail_if_worse", ())
+        result = command(**arguments)
+        _require_names(result, may_not_be_worse)
         if plot is not None:
             result.plot(plot)
         _print(result, next(iter(forms), ""))
-        kinds = {"undecided", "no-verdict", "undefined"} if undecided else set()
-        if any(
-            finding.kind in kinds or (finding.kind == "better" and finding.names[1] in worse)
-            for finding in result.findings
-        ):
+        if _has_failed(result, fails_if_undecided, may_not_be_worse):
             raise click.exceptions.Exit(FAILED)
 
     return together(

@@ -62,10 +62,10 @@ class _Program(click.Group):
         """Run a command; one that exits for another reason keeps its exit code."""
         try:
             return super().invoke(ctx)
-        except SystemExit as left:
-            if isinstance(left.__context__, BrokenPipeError):
+        except SystemExit as error:
+            if isinstance(error.__context__, BrokenPipeError):
                 raise
-            raise click.exceptions.Exit(left.code) from None  # type: ignore[arg-type]  # may be text, as of sys.exit
+            raise click.exceptions.Exit(error.code) from None  # type: ignore[arg-type]  # may be text, as of sys.exit
 
 
 @click.group(

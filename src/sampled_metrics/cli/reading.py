@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from sampled_metrics.core.ranks.table import Table
 
 
+_OPTIONS_OF_RANKS = (
+    "candidates",
+    "candidates_column",
+    "negatives",
+    "negatives_column",
+    "exact",
+    "replacement",
+)
+"""Options that ranked lists do not have, beside how negatives are drawn."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a command was told to read its files.
@@ -60,8 +71,9 @@ class Reading:
     groups: str | None = None
 
     def groups_of_results(self) -> bool | dict[str, str]:
-        """Return whether results are by the groups that were read, or the groups of users of a
-        file, FILE:COLUMN.
+        """Return whether results are by the groups that were read, or the groups of FILE:COLUMN.
+
+        The latter are the groups of users, by user.
 
         Raises:
             DataError: the file cannot be read, lacks a column, or has a user twice.
@@ -104,12 +116,12 @@ class Reading:
         table = table_of_file(path)
         if table is not None:
             return table
-        given = {
+        column_names = {
             "user": self.user_column,
             "candidates": self.candidates_column,
             "negatives": self.negatives_column,
         }
-        names = {column: name for column, name in given.items() if name}
+        names = {column: name for column, name in column_names.items() if name}
         kept = [
             *names.values(),
             *(self.rank_column or ()),
@@ -125,8 +137,7 @@ class Reading:
     def recommenders(
         self, arguments: tuple[str, ...], *, unnamed: bool = False
     ) -> Columns | dict[str, Columns]:
-        """Return the columns of FILE or NAME=FILE by recommender, or one table that has the ranks
-        of several.
+        """Return the columns of FILE or NAME=FILE by recommender, or one table of several.
 
         If `unnamed`, a single FILE is one recommender without a name, too.
         """
@@ -139,20 +150,22 @@ class Reading:
                     f"{arguments[0]}: a table of several recommenders has no name of its own"
                 )
         by_name = self.columns_of_seeds(arguments)
-        if several := next((name for name, seeds in by_name.items() if len(seeds) > 1), None):
-            raise ConfigError(
-                f"{several}: several files are the seeds of a recommender, which evaluate, "
-                "correct and compare take"
-            )
+        for name, seeds in by_name.items():
+            if len(seeds) > 1:
+                raise ConfigError(
+                    f"{name}: several files are the seeds of a recommender, which evaluate, "
+                    "correct and compare take"
+                )
         return {name: seeds[0] for name, seeds in by_name.items()}
 
     def columns_of_seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
         """Return the columns of the seeds of recommenders, FILE or NAME=FILE,FILE,..., by name."""
         named = [named_files(argument) for argument in arguments]
-        names = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
+        unnamed_files = tuple(paths[0] for name, paths in named if name is None)
+        names_of_unnamed = iter(_names(unnamed_files))
         seeds: dict[str, list[Columns]] = {}
-        for given, paths in named:
-            name = next(names) if given is None else given
+        for stated_name, paths in named:
+            name = next(names_of_unnamed) if stated_name is None else stated_name
             if name in seeds:
                 raise ConfigError(f"{name}: is given twice")
             seeds[name] = [self.columns(path) for path in paths]
@@ -168,135 +181,152 @@ class Reading:
         """
         from sampled_metrics.core.ranks.table import Table
 
-        by_name = columns if isinstance(columns, dict) else {"ranks": columns}
-        others = {name: table for name, table in by_name.items() if not isinstance(table, Table)}
-        if not others:
+        by_name = _by_name(columns)
+        unread = {name: table for name, table in by_name.items() if not isinstance(table, Table)}
+        if not unread:
             self._refuse_for_staged()
             return columns
-        return (
-            columns | self._read(others, kind)
-            if isinstance(columns, dict)
-            else self._read(columns, kind)
-        )
+        if isinstance(columns, dict):
+            return columns | self._read(unread, kind)
+        return self._read(columns, kind)
 
     def _refuse_for_staged(self) -> None:
         """Raise ConfigError if an option is for tables, and all files have staged ranks."""
-        of_tables = {option.name: getattr(self, option.name) for option in fields(self)}
-        of_tables |= {"drawn": self.drawn == "once", "groups": self._column_of_groups}
-        if idle := [name for name, value in of_tables.items() if value]:
-            raise ConfigError(
-                f"{_option(idle[0])}: staged ranks are read as they are; leave it out"
-            )
+        options = {option.name: getattr(self, option.name) for option in fields(self)}
+        options |= {"drawn": self.drawn == "once", "groups": self._column_of_groups}
+        for name, value in options.items():
+            if value:
+                raise ConfigError(
+                    f"{_option(name)}: staged ranks are read as they are; leave it out"
+                )
 
     def _read(self, columns: Any, kind: str) -> Any:
         """Return the tables of ranks of columns that are not staged ranks."""
-        import sampled_metrics as sm
+        if self.relevance is not None:
+            return self._ranked_lists(columns, self.relevance)
+        if self.relevant_from is not None:
+            raise ConfigError("--relevant-from is for ranked lists, so it needs --relevance")
+        by_name = _by_name(columns)
+        has_column = any("negatives" in table for table in by_name.values())
+        has_negatives = self.negatives is not None or has_column
+        if kind == "exact" or not (kind or has_negatives):
+            return self._exact_ranks(columns)
+        for name, table in by_name.items():
+            if not kind and "above" in table:
+                raise DataError(
+                    f"{name} has exact ranks, and others are sampled; they cannot be compared"
+                )
+        return self._sampled_ranks(columns)
 
-        names = {"by": self.by, "seeds": self.seeds, "rank_column": self.rank_column or None}
-        options: dict[str, Any] = {
-            **names,
+    @property
+    def _reader_options(self) -> dict[str, Any]:
+        """The options of all readers of the library."""
+        return {
+            "by": self.by,
+            "seeds": self.seeds,
+            "rank_column": self.rank_column or None,
             "groups": self._column_of_groups,
             "zero_based": self.zero_based,
         }
-        if self.relevance is not None:
-            of_ranks = (
-                "candidates",
-                "candidates_column",
-                "negatives",
-                "negatives_column",
-                "exact",
-                "replacement",
-            )
-            given = {name: getattr(self, name) for name in of_ranks}
-            for name, value in {**given, "drawn": self.drawn == "once"}.items():
-                if value:
-                    raise ConfigError(
-                        f"{_option(name)} is for ranks, and --relevance for ranked lists"
-                    )
-            judged = self.columns(self.relevance)
-            return sm.ranked_lists(
-                columns, relevance=judged, relevant_from=self.relevant_from, **options
-            )
-        if self.relevant_from is not None:
-            raise ConfigError("--relevant-from is for ranked lists, so it needs --relevance")
-        by_name = columns if isinstance(columns, dict) else {"ranks": columns}
-        is_given = self.negatives is not None or any(
-            "negatives" in table for table in by_name.values()
+
+    def _ranked_lists(self, columns: Any, relevance: str) -> Any:
+        """Return the ranked lists of columns, by the judged items of a file."""
+        import sampled_metrics as sm
+
+        options = {name: getattr(self, name) for name in _OPTIONS_OF_RANKS}
+        for name, value in {**options, "drawn": self.drawn == "once"}.items():
+            if value:
+                raise ConfigError(f"{_option(name)} is for ranks, and --relevance for ranked lists")
+        return sm.ranked_lists(
+            columns,
+            relevance=self.columns(relevance),
+            relevant_from=self.relevant_from,
+            **self._reader_options,
         )
-        if kind == "exact" or not (kind or is_given):
-            if self.drawn == "once":
-                raise ConfigError(
-                    "--drawn is for ranks among sampled negatives: say how many, with --negatives"
-                )
-            return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **options)
-        if not kind and (
-            exact := next((name for name, table in by_name.items() if "above" in table), None)
-        ):
-            raise DataError(
-                f"{exact} has exact ranks, and others are sampled; they cannot be compared"
+
+    def _exact_ranks(self, columns: Any) -> Any:
+        """Return the exact ranks of columns."""
+        import sampled_metrics as sm
+
+        if self.drawn == "once":
+            raise ConfigError(
+                "--drawn is for ranks among sampled negatives: say how many, with --negatives"
             )
+        return sm.exact_ranks(
+            columns, candidates=self.candidates, exact=self.exact, **self._reader_options
+        )
+
+    def _sampled_ranks(self, columns: Any) -> Any:
+        """Return the sampled ranks of columns."""
+        import sampled_metrics as sm
+
         if self.exact:
             raise ConfigError(
                 "--exact is for ranks among all candidates, and these are among sampled negatives"
             )
-        sample: dict[str, Any] = {
-            "negatives": self.negatives,
-            "replacement": self.replacement,
-            "drawn": self.drawn,
-        }
-        return sm.sampled_ranks(columns, candidates=self.candidates, **sample, **options)
+        drawn: Any = self.drawn  # click has checked it
+        return sm.sampled_ranks(
+            columns,
+            candidates=self.candidates,
+            negatives=self.negatives,
+            replacement=self.replacement,
+            drawn=drawn,
+            **self._reader_options,
+        )
 
     def tables_of_runs(self, arguments: tuple[str, ...], kind: str) -> Any:
-        """Return the tables of one recommender or more, each with one run or several, as `tables`
-        does.
-        """
+        """Return the tables of recommenders that have one run or several, as `tables` does."""
         if any(len(named_files(argument)[1]) > 1 for argument in arguments):
             return self.tables_of_seeds(arguments, kind)
         return self.tables(self.recommenders(arguments, unnamed=True), kind)
 
     def tables_of_seeds(self, arguments: tuple[str, ...], kind: str = "") -> dict[str, list[Table]]:
         """Return the tables of the seeds of recommenders, or of their draws, as `tables` does."""
-        seeds = self.columns_of_seeds(arguments)
+        by_name = self.columns_of_seeds(arguments)
         if self.seeds is not None:
-            return self._tables_by_column_of_seeds(seeds, kind)
-        by_seed: dict[str, Columns] = {}
-        for name, columns in seeds.items():
-            for number, of_seed in enumerate(columns, 1):
-                label = name if len(columns) == 1 else f"{name}, seed {number}"
-                if label in by_seed:
+            return self._tables_by_column_of_seeds(by_name, kind)
+        by_label: dict[str, Columns] = {}
+        for name, seeds in by_name.items():
+            for number, columns in enumerate(seeds, 1):
+                label = name if len(seeds) == 1 else f"{name}, seed {number}"
+                if label in by_label:
                     raise ConfigError(
                         f"{label}: is the name of a recommender and of a seed; give it another name"
                     )
-                by_seed[label] = of_seed
-        tables = iter(self.tables(by_seed, kind).values())
-        return {name: [next(tables) for _ in columns] for name, columns in seeds.items()}
+                by_label[label] = columns
+        # read together, so that they are all of one kind
+        tables = iter(self.tables(by_label, kind).values())
+        return {name: [next(tables) for _ in seeds] for name, seeds in by_name.items()}
 
     def _tables_by_column_of_seeds(
-        self, files: dict[str, list[Columns]], kind: str
+        self, by_name: dict[str, list[Columns]], kind: str
     ) -> dict[str, list[Table]]:
         """Return the tables of the seeds of recommenders, whose files have a column of seeds."""
-        if several := next((name for name, columns in files.items() if len(columns) > 1), None):
-            raise ConfigError(
-                f"{several}: several files are the seeds of a recommender already; give one with "
-                f"--seeds {self.seeds}"
-            )
-        by_name = self.tables({name: columns[0] for name, columns in files.items()}, kind)
+        for name, files in by_name.items():
+            if len(files) > 1:
+                raise ConfigError(
+                    f"{name}: several files are the seeds of a recommender already; give one with "
+                    f"--seeds {self.seeds}"
+                )
+        tables_by_name = self.tables({name: files[0] for name, files in by_name.items()}, kind)
         return {
             name: tables if isinstance(tables, list) else [tables]
-            for name, tables in by_name.items()
+            for name, tables in tables_by_name.items()
         }
 
 
 def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the decorator that gives a command its files, options on them, and both as `ranks` and
-    a `Reading`.
+    """Return the decorator that gives a command its files and the options on how they are read.
+
+    The command gets them as `ranks` and `reading`, a `Reading`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def with_reading(**given: Any) -> Any:
-            names = [option.name for option in fields(Reading) if option.name in given]
-            return command(reading=Reading(**{name: given.pop(name) for name in names}), **given)
+        def with_reading(**arguments: Any) -> Any:
+            names = [option.name for option in fields(Reading) if option.name in arguments]
+            reading = Reading(**{name: arguments.pop(name) for name in names})
+            return command(reading=reading, **arguments)
 
         return together(shared.RANKS, shared.READING, *options)(with_reading)
 
@@ -324,14 +354,20 @@ def are_sampled(tables: Any) -> bool:
     return isinstance(table[0] if isinstance(table, list) else table, SampledRanks)
 
 
+def _by_name(columns: Any) -> dict[str, Any]:
+    """Return columns by the names of recommenders; those of one without a name as ranks."""
+    return columns if isinstance(columns, dict) else {"ranks": columns}
+
+
 def _option(name: str) -> str:
     """Return an option as it is written on the command line."""
     return f"--{name.replace('_', '-')}"
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:
-    """Name recommenders by their files, without folders and endings, or by their paths if these
-    names repeat.
+    """Name recommenders by their files.
+
+    The names are without folders and endings. If they repeat, they are the paths.
     """
     names = [
         "stdin" if path == "-" else printable(Path(path).name.split(".")[0] or path)
@@ -339,8 +375,7 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     ]
     if len(set(names)) < len(names):
         names = list(map(printable, paths))
-    if len(set(names)) < len(names):
-        raise ConfigError(
-            f"{next(name for name in names if names.count(name) > 1)}: is given twice"
-        )
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{name}: is given twice")
     return names

@@ -142,13 +142,14 @@ def stages(
     chosen = None
     if part is not None:
         number, parts = part
-        chosen = slice(number - 1, None, parts)  # every eighth, as a part is like the whole
+        chosen = slice(number - 1, None, parts)  # such as every eighth: a part is like the whole
     with warnings_on_stderr():
         try:
+            scorer = sm.Ranker(
+                function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency
+            )
             ranks = sm.staged_ranks(
-                sm.Ranker(
-                    function, name=ranker, pairs_per_call=pairs_per_call, concurrency=concurrency
-                ),
+                scorer,
                 pairs,
                 test,
                 order=order if order == "popularity" else np.squeeze(read_array(order)),

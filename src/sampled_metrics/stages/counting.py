@@ -23,7 +23,9 @@ from sampled_metrics.stages.stopping import boundaries, last_boundary, numbers_o
 from sampled_metrics.stages.table import StagedRanks
 
 FEW = 10
-"""A run says after its first stage if it completes on average no more users than these, nor half of
+"""How few completed users a run warns of.
+
+It warns after its first stage if it completes on average no more users than these, nor half of
 those left.
 """
 
@@ -220,7 +222,8 @@ class StageCounts:
         of each depth has none.
         """
         above = self.above_at[:, self._first_stage]
-        is_open = np.logical_or.reduceat((above >= 0) & (above < self.design.k), self.first_row)
+        is_open_row = (above >= 0) & (above < self.design.k)
+        is_open = np.logical_or.reduceat(is_open_row, self.first_row)
         left = int(np.count_nonzero(is_open))
         completed = float(self.share[self.last_boundary[is_open]].sum())
         if completed > min(FEW, left / 2) or not left:

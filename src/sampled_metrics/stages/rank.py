@@ -1,7 +1,7 @@
-"""Staged ranks: the candidates of a user are scored in an order until k of them are above the
-held-out item.
+"""The function `staged_ranks`, and its runs.
 
-A share of the users goes on from each boundary (`sampled_metrics.stages.table`). Batches of a user
+The candidates of a user are scored in an order until k of them are above the held-out item. A
+share of the users goes on from each boundary (`sampled_metrics.stages.table`). Batches of a user
 end at boundaries, so that the results do not depend on the size of batches and calls, nor on the
 order of the answers.
 
@@ -372,14 +372,13 @@ def require_depth(depth: Any) -> None:
 
 
 def digests_of_split(split: Split, users: Ints) -> dict[str, str]:
-    """Return digests of training, held-out items and the users who are ranked, and the number of
-    users in all.
-    """
+    """Return digests of training, held-out items and ranked users, and the number of all users."""
     ids = [np.array(names, dtype=str).tobytes() for names in (split.user_ids, split.item_ids)]
 
     def digest(*arrays: NDArray[Any]) -> str:
         content = hashlib.blake2b(digest_size=16)
-        for part in (*ids, *(array.astype("<i8").tobytes() for array in arrays)):
+        numbers = [array.astype("<i8").tobytes() for array in arrays]
+        for part in (*ids, *numbers):
             content.update(len(part).to_bytes(8, "little") + part)
         return content.hexdigest()
 

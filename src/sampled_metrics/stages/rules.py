@@ -34,8 +34,9 @@ _Rule = tuple[str, Any, str]
 
 
 def fault(rows: pd.DataFrame, content: Any) -> str:
-    """Return the first thing that staged ranks cannot have, with its row if it is in one; empty if
-    there is none.
+    """Return the first thing that staged ranks cannot have; empty if there is none.
+
+    It is said with its row if it is in one.
     """
     if not isinstance(content, dict) or not {*KEYS} <= {*content}:
         return ": lacks k, depth, seed, boundaries or digests"
@@ -74,7 +75,9 @@ def _rules_of_content(
 
 
 def _fault_of_columns(rows: pd.DataFrame, boundaries: list[int]) -> str:
-    counts = [f"{what}_{boundary}" for boundary in boundaries for what in ("above", "tied")]
+    counts = []
+    for boundary in boundaries:
+        counts += [f"above_{boundary}", f"tied_{boundary}"]
     whole = ["candidates", "scored", "above", "tied", "fold", *counts]
     for column in ["user", "item", "score", "uniform", "outcome", *whole]:
         if column not in rows:
@@ -151,17 +154,17 @@ def _fault_of_users(rows: pd.DataFrame, content: dict[str, Any]) -> str:
             f": digests must have {count} users or more in all, not "
             f"{shown(digests['users_in_all'])}"
         )
-    most = int(rows["candidates"].max())
-    allowed = boundaries(most).tolist()
-    if not are_boundaries(steps, most) or (
-        digests["users_in_all"] == str(count) and steps != allowed
-    ):
+    most_candidates = int(rows["candidates"].max())
+    allowed = boundaries(most_candidates).tolist()
+    has_all_users = digests["users_in_all"] == str(count)  # and so the user with most candidates
+    if not are_boundaries(steps, most_candidates) or (has_all_users and steps != allowed):
         return (
-            f": boundaries must be {allowed}, as there are up to {most} candidates, not "
+            f": boundaries must be {allowed}, as there are up to {most_candidates} candidates, not "
             f"{shown(steps)}"
         )
-    if rows.duplicated(["user", "item"]).any():
-        row = int(np.flatnonzero(rows.duplicated(["user", "item"]))[0])
+    is_repeated = rows.duplicated(["user", "item"])
+    if is_repeated.any():
+        row = int(np.flatnonzero(is_repeated)[0])
         return (
             f", row {row + 1}: user {shown(users.iloc[row])} has item "
             f"{shown(rows['item'].iloc[row])} twice"
@@ -173,15 +176,28 @@ def _fault_of_users(rows: pd.DataFrame, content: dict[str, Any]) -> str:
     number, names = pd.factorize(users)
     uniform, fold = numbers_of_users(names.tolist(), content["seed"])
     rule = f"that of the user by seed {content['seed']}"
-    rules = {"uniform": uniform[number], "fold": fold[number]}
-    return _first_fault(
-        rows, ((column, rows[column] != right, rule) for column, right in rules.items())
-    )
+    rules: list[_Rule] = [
+        ("uniform", rows["uniform"] != uniform[number], rule),
+        ("fold", rows["fold"] != fold[number], rule),
+    ]
+    return _first_fault(rows, iter(rules))
 
 
 class _Stages:
-    """The counts of (rows,) rows at the boundaries, and how far their users go by the depth and
-    their numbers.
+    """The counts of rows at the boundaries, and how far their users go.
+
+    How far a user goes depends on the depth and the user's number.
+
+    Attributes:
+        k: as in `StagedRanks`.
+        steps: (boundaries,) the boundaries.
+        at: (rows, boundaries) counts above.
+        ties_at: (rows, boundaries) counts of ties.
+        is_reached: (rows, boundaries) whether a row has counts.
+        user: (rows,) the number of the user.
+        first_row: (rows,) the first row of the user.
+        last: (rows,) the index of the last boundary.
+        is_below: (rows, boundaries) whether the user's number is below the share that goes on.
     """
 
     def __init__(self, rows: pd.DataFrame, content: dict[str, Any]) -> None:
@@ -191,12 +207,11 @@ class _Stages:
         self.ties_at: Ints = rows[[f"tied_{step}" for step in self.steps]].to_numpy()
         self.is_reached = self.at >= 0
         self.user: Ints = pd.factorize(rows["user"])[0]
-        # (rows,) the first row of the user
-        self.first = np.unique(self.user, return_index=True)[1][self.user]
+        _, first_rows = np.unique(self.user, return_index=True)
+        self.first_row: Ints = first_rows[self.user]
         self.last = last_boundary(self.steps, rows["candidates"].to_numpy())
-        self.is_below: NDArray[np.bool_] = rows["uniform"].to_numpy()[:, np.newaxis] < shares(
-            content["depth"], self.steps
-        )
+        uniform = rows["uniform"].to_numpy()[:, np.newaxis]
+        self.is_below: NDArray[np.bool_] = uniform < shares(content["depth"], self.steps)
 
     def all_of_user(self, is_true: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return whether something is true in all rows of the user of each of (rows,) rows."""
@@ -209,7 +224,7 @@ def _rules_of_stages(rows: pd.DataFrame, content: dict[str, Any]) -> Iterator[_R
     stages = _Stages(rows, content)
     for column in ("candidates", "uniform", "fold"):
         cells = rows[column].to_numpy()
-        yield column, cells != cells[stages.first], "the same in all rows of a user"
+        yield column, cells != cells[stages.first_row], "the same in all rows of a user"
     yield "above_0", ~stages.is_reached[:, 0], "0"
     for index in range(len(stages.steps)):
         yield from _rules_of_boundary(stages, index)
@@ -217,13 +232,14 @@ def _rules_of_stages(rows: pd.DataFrame, content: dict[str, Any]) -> Iterator[_R
 
 
 def _rules_of_boundary(stages: _Stages, index: int) -> Iterator[_Rule]:
-    """Yield what the counts at a boundary can be beside those at the one before, and who has some
-    at the next.
+    """Yield what the counts at a boundary can be, and who has some at the next.
+
+    They are compared with those at the boundary before.
     """
     step = stages.steps[index]
     at = stages.at[:, index]
     ties_at = stages.ties_at[:, index]
-    is_reached = stages.at >= 0
+    is_reached = stages.is_reached
     column = f"above_{step}"
     is_here = is_reached[:, index]
     if index:
@@ -237,7 +253,11 @@ def _rules_of_boundary(stages: _Stages, index: int) -> Iterator[_Rule]:
         are_fewer = is_here & (at < stages.k) & (ties_at < stages.ties_at[:, index - 1])
         yield f"tied_{step}", are_fewer, f"tied_{before} or more"
     yield column, is_here & (index > stages.last), "-1 from half of the candidates on"
-    yield column, is_here != is_reached[stages.first, index], "-1 in all rows of a user or in none"
+    yield (
+        column,
+        is_here != is_reached[stages.first_row, index],
+        "-1 in all rows of a user or in none",
+    )
     yield f"tied_{step}", (at == stages.k) & (ties_at != 0), f"0 where {column} is k = {stages.k}"
     if index + 1 < len(stages.steps):
         is_open = is_here & ~stages.all_of_user(at == stages.k)
@@ -251,9 +271,7 @@ def _rules_of_boundary(stages: _Stages, index: int) -> Iterator[_Rule]:
 
 
 def _rules_of_ends(rows: pd.DataFrame, stages: _Stages) -> Iterator[_Rule]:
-    """Yield what the counts can be in the end, beside those at the last boundary that a row has got
-    to.
-    """
+    """Yield what the counts can be in the end, beside those at the last boundary of a row."""
     above, tied, scored = (rows[column].to_numpy() for column in ("above", "tied", "scored"))
     row = np.arange(len(rows))
     end = stages.is_reached.sum(axis=1) - 1
@@ -283,6 +301,6 @@ def _rules_of_ends(rows: pd.DataFrame, stages: _Stages) -> Iterator[_Rule]:
     # of the stage in which a user is beaten
     start = np.where(is_done, stages.steps[np.maximum(end - 1, 0)], step)
     fewest = np.where(~stops & stages.all_of_user(is_beaten), 2 + start, most)
-    is_first = stages.first == row
+    is_first = stages.first_row == row
     yield "scored", is_first & ((scored < fewest) | (scored > most)), "that of where the user stops"
     yield "scored", ~is_first & (scored != 1), "1 in all rows of a user but the first"

@@ -230,9 +230,10 @@ class Scorer:
         """
         if self._ranker.name is not None or not len(known.scores):
             return
+        # pairs that are spread evenly over those that are known
         number = min(CHECKED, self._ranker.pairs_per_call)
-        evenly = np.linspace(0, len(known.scores) - 1, number)
-        checked = np.unique(evenly.astype(np.int64))
+        positions = np.linspace(0, len(known.scores) - 1, number)
+        checked = np.unique(positions.astype(np.int64))
         users = known.users[checked]
         items = known.items[checked]
         before = known.scores[checked]
@@ -368,8 +369,10 @@ class Scorer:
         return scores
 
     def _checked(self, users: Ints, items: Ints, answer: Any) -> Floats:
-        """Return an answer as the (pairs,) scores of users and items; raise DataError if it is not
-        valid.
+        """Return an answer as the (pairs,) scores of users and items.
+
+        Raises:
+            DataError: it is not valid.
         """
         with exits_as_errors("the function of scores"):  # an answer may have code of its own
             numbers = self._numbers(users, items, answer)

@@ -43,8 +43,9 @@ _COLUMNS = ("user", "item", "score", "candidates", "scored", "above", "tied", "u
 
 @dataclass(frozen=True, repr=False)
 class StagedRanks(Ranked):
-    """Ranks of held-out items, completed for a known share of the users, one row for each held-out
-    item.
+    """Ranks of held-out items, completed for a known share of the users.
+
+    There is one row for each held-out item.
 
     Attributes:
         user: (rows,) the user of each held-out item.
@@ -108,9 +109,7 @@ class StagedRanks(Ranked):
         return f"{self.scores_per_user:,.0f} scores for each of {span(self.candidates)} candidates"
 
     def completion(self) -> dict[str, Any]:
-        """Return how many users were completed, of how many, and by how many scores, as numbers by
-        name.
-        """
+        """Return how many users were completed, of how many, and by how many scores, by name."""
         return {
             "completed": self.completed_users,
             "users": len(np.unique(self.user_numbers)),
@@ -163,26 +162,25 @@ class StagedRanks(Ranked):
         return super().facts | {"Scores": scores, "Completed users": str(self.completed_users)}
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:
-        """Raise ConfigError if a metric has no cut-off, or one above k: the ranks above k are not
-        known.
+        """Raise ConfigError if a metric has no cut-off, or one above k.
+
+        The ranks above k are not known.
         """
         for metric in metrics.values():
-            if metric.cutoff is None or metric.cutoff > self.k:
-                what = (
-                    "has no cut-off"
-                    if metric.cutoff is None
-                    else f"has a cut-off above k = {self.k}"
-                )
-                raise ConfigError(
-                    f"{metric.label} {what}: of staged ranks, only metrics of the first {self.k} "
-                    "ranks are known"
-                )
+            if metric.cutoff is None:
+                fault = "has no cut-off"
+            elif metric.cutoff > self.k:
+                fault = f"has a cut-off above k = {self.k}"
+            else:
+                continue
+            raise ConfigError(
+                f"{metric.label} {fault}: of staged ranks, only metrics of the first {self.k} "
+                "ranks are known"
+            )
 
     @property
     def outcomes(self) -> Ints:
-        """Return the (rows, 2 + boundaries) numbers of candidates above, tied, and above at the
-        boundaries.
-        """
+        """Return the (rows, 2 + boundaries) counts above, tied, and above at the boundaries."""
         return np.column_stack((self.above, self.tied, self.above_at))
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
@@ -194,8 +192,9 @@ class StagedRanks(Ranked):
 
     @property
     def design(self) -> dict[str, Any]:
-        """Return k, depth and seed, which decide who goes on; nothing if all go on, as exact ranks
-        have none.
+        """Return k, depth and seed, which decide who goes on; nothing if all go on.
+
+        Exact ranks have none of them.
         """
         return {} if (self._share == 1).all() else self._options
 
@@ -204,21 +203,20 @@ class StagedRanks(Ranked):
         return {"k": self.k, "depth": self.depth, "seed": self.seed}
 
     def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
-        """Return the (rows,) φ of a metric, and the smallest and the largest value that they may
-        have.
-        """
+        """Return the (rows,) φ of a metric, and the smallest and the largest that there may be."""
         f = np.zeros(len(self))
         done = self.complete
         f[done] = metric.over_ties(self.above[done], self.tied[done], self.candidates[done])
-        went = np.maximum(self._entered.sum(axis=1) - 1, 0)
-        weights = (self.is_beaten | done) / self._share[went]
+        last_entered = np.maximum(self._entered.sum(axis=1) - 1, 0)
+        weights = (self.is_beaten | done) / self._share[last_entered]
+        largest = float(metric.of_rank(1, 2))
         phi = np.empty(len(f))
         bounds = []
         for fold in np.unique(self.fold):
-            own = self.fold == fold
-            predictions = self._predictions(f, weights * ~own)
-            phi[own] = self._phi_of(np.flatnonzero(own), predictions, f)
-            bounds.append(_bounds(predictions, self._share, float(metric.of_rank(1, 2))))
+            is_in_fold = self.fold == fold
+            predictions = self._predictions(f, weights * ~is_in_fold)  # from the other folds
+            phi[is_in_fold] = self._phi_of(np.flatnonzero(is_in_fold), predictions, f)
+            bounds.append(_bounds(predictions, self._share, largest))
         return phi, (min(low for low, _ in bounds), max(high for _, high in bounds))
 
     @cached_property
@@ -235,18 +233,17 @@ class StagedRanks(Ranked):
         """Return the (boundaries, k + 1) predictions M_b(j), 0 at j = k, from rows with weights."""
         predictions = np.zeros((len(self.boundaries), self.k + 1))
         for index in range(len(self.boundaries)):
-            rows = np.flatnonzero(
-                (self.above_at[:, index] >= 0) & (self.above_at[:, index] < self.k) & (weights > 0)
-            )
+            counts = self.above_at[:, index]
+            rows = np.flatnonzero((counts >= 0) & (counts < self.k) & (weights > 0))
             if not len(rows):
                 continue
-            above = self.above_at[rows, index]
+            above = counts[rows]
             weight = weights[rows]
             total = np.bincount(above, weight, self.k)
             sums = np.bincount(above, weight * f[rows], self.k)
-            predictions[index, : self.k] = np.where(
-                total > 0, sums / np.where(total > 0, total, 1.0), sums.sum() / total.sum()
-            )
+            means = sums / np.where(total > 0, total, 1.0)
+            mean_of_all = sums.sum() / total.sum()  # for counts that no row has
+            predictions[index, : self.k] = np.where(total > 0, means, mean_of_all)
         return predictions
 
     def _phi_of(self, rows: Ints, predictions: Floats, f: Floats) -> Floats:
@@ -264,17 +261,15 @@ class StagedRanks(Ranked):
 
     @property
     def run(self) -> dict[str, Any]:
-        """Return what tells a run from others, but the function of scores: k, depth, seed and the
-        digests.
-        """
+        """Return what tells a run from others: k, depth, seed and the digests."""
         return self._options | dict(self.digests)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows as a DataFrame: a column for each attribute, and two for the counts at
-        each boundary.
+        """Return the rows as a DataFrame.
 
-        The column `outcome` says whether a row is beaten, complete or open. The column `above_30`
-        has the candidates above among the first 30, and `tied_30` those that score the same.
+        There is a column for each attribute, and two for the counts at each boundary. The column
+        `outcome` says whether a row is beaten, complete or open. The column `above_30` has the
+        candidates above among the first 30, and `tied_30` those that score the same.
         """
         outcome = np.where(self.is_beaten, "beaten", np.where(self.complete, "complete", "open"))
         columns = {name: getattr(self, name) for name in _COLUMNS}
@@ -289,8 +284,9 @@ class StagedRanks(Ranked):
         return pd.DataFrame(columns | {"outcome": outcome} | above | tied)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the ranks as Parquet or, without pyarrow, as SQLite, by the ending .parquet or
-        .sqlite.
+        """Write the ranks as Parquet, which needs pyarrow, or as SQLite.
+
+        The ending of the name says which: .parquet or .sqlite.
 
         Raises:
             ConfigError: the name has another ending, or parquet needs pyarrow.
@@ -317,21 +313,26 @@ class StagedRanks(Ranked):
                 have, or was changed after it was written.
         """
         rows, content = staged_files.read(path)
+        boundaries = content["boundaries"]
+        columns = {name: rows[name].to_numpy() for name in _COLUMNS}
         return cls(
-            **{name: rows[name].to_numpy() for name in _COLUMNS},
-            boundaries=np.array(content["boundaries"]),
-            above_at=rows[[f"above_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
-            tied_at=rows[[f"tied_{boundary}" for boundary in content["boundaries"]]].to_numpy(),
+            **columns,
+            boundaries=np.array(boundaries),
+            above_at=rows[[f"above_{boundary}" for boundary in boundaries]].to_numpy(),
+            tied_at=rows[[f"tied_{boundary}" for boundary in boundaries]].to_numpy(),
             complete=(rows["outcome"] == "complete").to_numpy(),
             digests=content["digests"],
-            **{key: content[key] for key in ("k", "depth", "seed")},
+            k=content["k"],
+            depth=content["depth"],
+            seed=content["seed"],
         )
 
     def redrawn(
         self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None
     ) -> StagedRanks:
-        """Return the ranks that users would have by a depth, from ranks of which all are known, as
-        by depth None.
+        """Return the ranks that users would have by a depth.
+
+        All ranks of this table are known, as by depth None.
 
         Args:
             rows: (n,) rows of this table; one may be drawn several times.
@@ -358,23 +359,32 @@ class StagedRanks(Ranked):
         depth: float | None,
         names: NDArray[np.generic],
     ) -> StagedRanks:
-        """As `redrawn`, with the (n,) names of the users; what the depth needs of the ranks is
-        known.
+        """As `redrawn`, with the (n,) names of the users.
+
+        The ranks have what the depth needs.
         """
+        # where each row stops: the number of the boundaries if nowhere
         last = self._last[rows]
         stages = np.arange(len(self.boundaries))
-        stays = (uniform[user, np.newaxis] >= shares(depth, self.boundaries)) & (
-            stages <= last[:, np.newaxis]
-        )
+        has_boundary = stages <= last[:, np.newaxis]
+        stays = has_boundary & (uniform[user, np.newaxis] >= shares(depth, self.boundaries))
         stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(stages))
-        reached = np.where(stages <= stop[:, np.newaxis], self.above_at[rows], -1)
-        at_stop = self.above_at[rows, np.minimum(stop, last)]
-        tied_at_stop = self.tied_at[rows, np.minimum(stop, last)]
-        is_beaten = (reached == self.k).any(axis=1) | (self.is_beaten[rows] & (stop == len(stages)))
-        is_open = ~is_beaten & (stop < len(stages))
+        is_stopped = stop < len(stages)
+
+        # the counts up to there
+        is_reached = stages <= stop[:, np.newaxis]
+        above_at = np.where(is_reached, self.above_at[rows], -1)
+        tied_at = np.where(is_reached, self.tied_at[rows], -1)
+        stop_boundary = np.minimum(stop, last)
+        above_at_stop = self.above_at[rows, stop_boundary]
+        tied_at_stop = self.tied_at[rows, stop_boundary]
+
+        # what is known then
+        is_beaten = (above_at == self.k).any(axis=1) | (self.is_beaten[rows] & ~is_stopped)
+        is_open = ~is_beaten & is_stopped
         user_is_open = np.bincount(user, is_open, len(uniform)) > 0
-        is_first = np.append(True, user[1:] != user[:-1])
-        until_stop = np.where(is_first, 1 + self.boundaries[np.minimum(stop, last)], 1)
+        is_first_row = np.append(True, user[1:] != user[:-1])
+        scored_at_stop = np.where(is_first_row, 1 + self.boundaries[stop_boundary], 1)
         return replace(
             self,
             user=names,
@@ -382,22 +392,21 @@ class StagedRanks(Ranked):
             score=self.score[rows],
             candidates=self.candidates[rows],
             depth=depth,
-            above_at=reached,
-            tied_at=np.where(stages <= stop[:, np.newaxis], self.tied_at[rows], -1),
-            above=np.where(is_beaten, self.k, np.where(is_open, at_stop, self.above[rows])),
+            above_at=above_at,
+            tied_at=tied_at,
+            above=np.where(is_beaten, self.k, np.where(is_open, above_at_stop, self.above[rows])),
             tied=np.where(is_beaten, 0, np.where(is_open, tied_at_stop, self.tied[rows])),
             complete=~is_beaten & ~is_open,
             uniform=uniform[user],
             fold=fold[user],
-            scored=np.where(user_is_open[user], until_stop, self.scored[rows]),
+            scored=np.where(user_is_open[user], scored_at_stop, self.scored[rows]),
         )
 
     def at_depth(self, depth: float | None) -> StagedRanks:
-        """Return the ranks that the same run has by a smaller depth, whose scores are a part of the
-        scores of this run.
+        """Return the ranks that the same run has by a smaller depth.
 
-        Who goes on by a smaller depth also goes on by a larger one, as the users' numbers v are the
-        same.
+        Its scores are a part of the scores of this run. Who goes on by a smaller depth also goes on
+        by a larger one, as the users' numbers v are the same.
 
         Args:
             depth: as in `staged_ranks`, at most that of these ranks.
@@ -424,7 +433,7 @@ class StagedRanks(Ranked):
             raise DataError(
                 f"ranks of depth {self.depth:g} do not have the scores of depth {wanted}"
             )
-        first_row = np.unique(self.user_numbers, return_index=True)[1]
+        _, first_row = np.unique(self.user_numbers, return_index=True)
         return self._redrawn(
             np.arange(len(self)),
             self.user_numbers,
@@ -467,16 +476,7 @@ class StagedRanks(Ranked):
             or not all(isinstance(part, StagedRanks) for part in parts)
         ):
             raise DataError("concat takes staged ranks, of one part of the users or more")
-        for number, part in enumerate(parts[1:], 2):
-            for what, value in part.run.items():
-                if what != "users" and value != parts[0].run[what]:
-                    raise DataError(
-                        f"part {number} has another {what} than part 1; parts are of one run"
-                    )
-            if not np.array_equal(part.boundaries, parts[0].boundaries):
-                raise DataError(
-                    f"part {number} has other boundaries than part 1; parts are of one run"
-                )
+        _require_one_run(parts)
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
             raise DataError(f"user {shown(users[users.duplicated()].iloc[0])} is in two parts")
@@ -490,30 +490,46 @@ class StagedRanks(Ranked):
         return replace(parts[0], **columns, digests=digests).by_id()
 
     def by_id(self) -> StagedRanks:
-        """Return the rows in the order of the ids of the users, in which a run and its joined parts
-        are the same.
+        """Return the rows in the order of the ids of the users.
+
+        A run and its joined parts are the same in this order.
         """
         order = np.argsort(self.user, kind="stable")
         return replace(self, **{name: getattr(self, name)[order] for name in self.per_row})
 
 
+def _require_one_run(parts: Sequence[StagedRanks]) -> None:
+    """Raise DataError unless parts are of one run; the message says what differs."""
+    for number, part in enumerate(parts[1:], 2):
+        for what, value in part.run.items():
+            if what != "users" and value != parts[0].run[what]:
+                raise DataError(
+                    f"part {number} has another {what} than part 1; parts are of one run"
+                )
+        if not np.array_equal(part.boundaries, parts[0].boundaries):
+            raise DataError(f"part {number} has other boundaries than part 1; parts are of one run")
+
+
 def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:
-    """Return the smallest and the largest φ of a row, from (boundaries, k + 1) predictions and
-    (boundaries,) shares.
+    """Return the smallest and the largest φ that a row may have.
 
     φ is (1 - 1 / P_0) M_0 + Σ_b (1 / P_{b-1} - 1 / P_b) M_b + M / P of the last stage, where M is
     the last prediction, or f. The coefficients of the sum are not positive.
+
+    Args:
+        predictions: (boundaries, k + 1) predictions M_b(j).
+        share: (boundaries,) shares P_b.
+        largest: the largest f.
     """
     low = np.minimum(predictions[:, :-1].min(axis=1), 0.0)
     high = predictions[:, :-1].max(axis=1)
     falls = np.append(0.0, 1 / share[:-1] - 1 / share[1:])  # P_0 is 1
-    smallest = np.cumsum(falls * high)
+    smallest_sums = np.cumsum(falls * high)
     largest_sums = np.cumsum(falls * low)
     # a row may stop at boundary b with M_b, after it went on from b - 1, or be complete after the
     # last one
-    ends = [
+    stopped = [
         largest_sums[index - 1] + high[index] / share[index - 1] for index in range(1, len(share))
     ]
-    return float(smallest.min()), float(
-        max([*ends, largest_sums[-1] + largest / share[-1], high[0]])
-    )
+    completed = largest_sums[-1] + largest / share[-1]
+    return float(smallest_sums.min()), float(max([*stopped, completed, high[0]]))

@@ -1,6 +1,4 @@
-"""The figure of a training: the metrics by epoch, the references, and the epochs that may be the
-best.
-"""
+"""The figure of a training: metrics by epoch, references, and the epochs that may be the best."""
 
 from __future__ import annotations
 
@@ -31,24 +29,25 @@ _CAPTION = (
 
 
 def draw(history: pd.DataFrame, setting: Setting, path: str | os.PathLike[str] | None) -> Any:
-    """Draw the metrics of a validator by epoch into a file, or a figure of pyplot; return the
-    axes.
+    """Draw the metrics of a validator by epoch into a file, or a figure of pyplot.
+
+    Return the axes.
     """
     return shown_or_written(path, lambda figure: draw_history(history, figure, setting))
 
 
 @styled
 def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> list[Axes]:
-    """Draw the metrics of a validator by epoch, one below the other, into an empty figure; set its
-    size.
+    """Draw the metrics of a validator by epoch into an empty figure, and set its size.
+
+    There is a panel for each metric, one below the other.
     """
     by_metric = list(history.groupby("metric", sort=False))
     caption = textwrap.fill(_CAPTION.format(interval=_interval(setting)), _LETTERS)
     figure.set_size_inches(WIDTH, _PANEL * len(by_metric) + _LINE * (caption.count("\n") + 1))
     write_below(figure, caption)
-    panels: list[Axes] = (
-        figure.subplots(len(by_metric), 1, squeeze=False, sharex=True).ravel().tolist()
-    )
+    grid = figure.subplots(len(by_metric), 1, squeeze=False, sharex=True)
+    panels: list[Axes] = grid.ravel().tolist()
     for (_, rows), panel in zip(by_metric, panels, strict=True):
         draw_epochs(rows, panel, setting)
         panel.set_xlabel("epoch" if panel is panels[-1] else "")
@@ -66,9 +65,8 @@ def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
     is_reference = rows["better"].isin([FIRST, YES])
     is_worse = rows["better"] == NO
     look = style(0) | {"linestyle": "none", "capsize": 2, "elinewidth": 0.8}
-    _draw_marks(
-        rows[~is_reference & ~is_worse], axes, look | {"markersize": 4, "markerfacecolor": "white"}
-    )
+    hollow = look | {"markersize": 4, "markerfacecolor": "white"}
+    _draw_marks(rows[~is_reference & ~is_worse], axes, hollow)
     _draw_marks(rows[is_worse], axes, look | {"marker": "x", "markersize": 5})
     _draw_marks(rows[is_reference], axes, look | {"markersize": 6})
     if len(rows):
@@ -82,13 +80,14 @@ def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
 
 def _draw_marks(rows: pd.DataFrame, axes: Axes, look: dict[str, Any]) -> None:
     """Draw values with their intervals in a look; an interval that is not known is left out."""
-    ends = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
-    axes.errorbar(rows["epoch"], rows["value"], yerr=ends, **look)
+    distances = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
+    axes.errorbar(rows["epoch"], rows["value"], yerr=distances, **look)
 
 
 def _shade_contenders(rows: pd.DataFrame, axes: Axes) -> None:
-    """Shade the epochs that may be the best, up to the middle of its neighbours, and not beyond the
-    last.
+    """Shade the epochs that may be the best.
+
+    The shade of an epoch goes half the way to its neighbours, and not beyond the last epoch.
     """
     epochs = rows["epoch"].to_numpy(dtype=np.float64)
     if not len(epochs):

@@ -12,6 +12,7 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.core.evaluation.values import UserValues
 
 _CODES = (np.uint8, np.uint16, np.uint32)
+"""The types of the codes of users, the smallest first."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class KeptValues:
         """Return what is kept of the values of one metric."""
         by_user = values.low[0]
         levels, numbers = np.unique(by_user, return_inverse=True)
-        kind = next(kind for kind in _CODES if len(levels) <= np.iinfo(kind).max + 1)
-        codes: NDArray[np.unsignedinteger[Any]] = numbers.astype(kind)
+        smallest_type = next(code for code in _CODES if len(levels) <= np.iinfo(code).max + 1)
+        codes: NDArray[np.unsignedinteger[Any]] = numbers.astype(smallest_type)
         if codes.nbytes + levels.nbytes >= by_user.nbytes:
             codes = np.empty(0, dtype=np.uint8)
             levels = by_user.copy()

@@ -37,14 +37,16 @@ class AllCandidates:
 
     def ranks(self, scores: Any) -> ExactRanks:
         """Return the ranks by the scores of `rank`."""
-        given_scores, shape = scores_and_shape(aligned_scores(scores, *self.ids), self.batch_size)
-        expected = self.split.shape[:2]
-        if any(size not in (None, wanted) for size, wanted in zip(shape, expected, strict=True)):
+        aligned = aligned_scores(scores, *self.ids)
+        source, shape = scores_and_shape(aligned, self.batch_size)
+        users, items = self.split.shape[:2]
+        has_users = shape[0] in (None, users)
+        has_items = shape[1] in (None, items)
+        if not (has_users and has_items):
             raise DataError(
-                f"scores have shape {shape}, but training has {expected[0]} users and "
-                f"{expected[1]} items"
+                f"scores have shape {shape}, but training has {users} users and {items} items"
             )
-        blocks = aligned_blocks(given_scores, *self.ids)
+        blocks = aligned_blocks(source, *self.ids)
         return rank_users(blocks, self.split, self.users, batch_size=self.batch_size)
 
 

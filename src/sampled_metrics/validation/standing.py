@@ -56,8 +56,9 @@ class Spending:
     epochs: int | None = None
 
     def of_pair(self, later: int) -> float:
-        """Return the error rate of a pair of epochs, by the number of the later one, from 2; 0
-        beyond K epochs.
+        """Return the error rate of a pair of epochs, by the number of the later one, from 2.
+
+        It is 0 beyond K epochs.
         """
         if self.epochs is None:
             return self.alpha / _SUM / later**_POWER / (later - 1)
@@ -99,8 +100,9 @@ class Standing:
     contenders: Mapping[int, KeptValues] = field(default_factory=dict)
 
     def answer(self, epoch: int, values: UserValues, rate: float) -> Answer:
-        """Compare an epoch with the reference and the best so far, and if it leads, with all
-        contenders.
+        """Compare an epoch with the reference and the best so far.
+
+        If it leads, it is compared with all contenders, too.
 
         Args:
             epoch: its number.
@@ -154,12 +156,12 @@ def is_better(values: UserValues, reference: UserValues, rate: float) -> bool:
 
 
 def most_deviance(differences: Floats, reach: float) -> float:
-    """Return an upper bound of the deviance of a mean of 0, the largest Σ log(1 + λ d) for 0 <= λ
-    <= 1 / reach.
+    """Return an upper bound of the deviance of a mean of 0.
 
-    With x = λ d, log(1 + x) <= x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at
-    most a parabola of λ. Its top needs three sums, no sorting and no search. The threshold is never
-    below that of many users, so most pairs of epochs are known to be undecided by it.
+    The deviance is the largest Σ log(1 + λ d) for 0 <= λ <= 1 / reach. With x = λ d, log(1 + x) <=
+    x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at most a parabola of λ. Its
+    top needs three sums, no sorting and no search. The threshold is never below that of many users,
+    so most pairs of epochs are known to be undecided by it.
 
     Args:
         differences: (users,) differences with a sum above 0.

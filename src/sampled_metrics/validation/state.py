@@ -39,16 +39,7 @@ class State:
 
     def to_plain(self, task: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state of a task as dictionaries, lists, numbers, text and bytes."""
-        standings = {
-            label: {
-                "best": standing.best,
-                "reference": standing.reference,
-                "contenders": {
-                    epoch: kept.to_plain() for epoch, kept in standing.contenders.items()
-                },
-            }
-            for label, standing in self.standings.items()
-        }
+        standings = {label: _plain_standing(standing) for label, standing in self.standings.items()}
         rows = [dict(row) for row in self.rows]
         content = {"format": _FORMAT, "task": dict(task), "standings": standings, "rows": rows}
         return content | {"checksum": _checksum(content)}
@@ -78,17 +69,21 @@ class State:
         if plain["checksum"] != _checksum(content):
             raise DataError("state: is damaged, or was changed after state_dict returned it")
         standings = {
-            label: Standing(
-                standing["best"],
-                standing["reference"],
-                {
-                    epoch: KeptValues.from_plain(kept)
-                    for epoch, kept in standing["contenders"].items()
-                },
-            )
-            for label, standing in plain["standings"].items()
+            label: _standing(plain_standing) for label, plain_standing in plain["standings"].items()
         }
         return cls(standings, tuple(dict(row) for row in plain["rows"]))
+
+
+def _plain_standing(standing: Standing) -> dict[str, Any]:
+    """Return the standing of a metric as a dictionary."""
+    contenders = {epoch: kept.to_plain() for epoch, kept in standing.contenders.items()}
+    return {"best": standing.best, "reference": standing.reference, "contenders": contenders}
+
+
+def _standing(plain: Mapping[str, Any]) -> Standing:
+    """Return the standing that `_plain_standing` was called on."""
+    contenders = {epoch: KeptValues.from_plain(kept) for epoch, kept in plain["contenders"].items()}
+    return Standing(plain["best"], plain["reference"], contenders)
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
@@ -100,8 +95,9 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def _parts(value: Any) -> Iterator[bytes]:
-    """Yield the bytes of a plain value, each with its type and length, so that no two values have
-    the same.
+    """Yield the bytes of a plain value, each with its type and length.
+
+    So no two values have the same bytes.
     """
     if isinstance(value, Mapping):
         yield f"mapping {len(value)} ".encode()

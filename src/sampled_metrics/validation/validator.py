@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 STAGED_METRICS = ("recall@10", "ndcg@10", "mrr@10")
 """The metrics that are computed of stages if none are given."""
 
+_HISTORY = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "seconds"]
+"""The columns of the history, without whether an epoch is a contender."""
+
 
 def validator(
     training: PairsLike,
@@ -200,22 +203,22 @@ class Validation:
 
     @property
     def better(self) -> str:
-        """Whether this epoch is better than the reference, by the first metric: yes, no, undecided
-        or first.
+        """Whether this epoch is better than the reference, by the first metric.
+
+        It is yes, no, undecided or first.
         """
         return str(self.result["better"].iloc[0])
 
     @property
     def reference(self) -> int | None:
-        """The epoch that this one was compared with, by the first metric; None if there was
-        none.
-        """
+        """The epoch that this one was compared with, by the first metric; None if there is none."""
         return _number(self.result["reference"].iloc[0])
 
     @property
     def best(self) -> int | None:
-        """The epoch with the highest value of the first metric so far; None if it was not defined
-        in any.
+        """The epoch with the highest value of the first metric so far.
+
+        It is None if the metric was not defined in any epoch.
         """
         return _number(self.result["best"].iloc[0])
 
@@ -290,11 +293,10 @@ class Validator:
 
     @property
     def contenders(self) -> list[int]:
-        """The epochs that may be the best so far by the first metric; of the others, the history
-        has them.
+        """The epochs that may be the best so far, by the first metric.
 
-        The truly best epoch is one of them with the probability `confidence_level`, after all
-        epochs together.
+        Those by the other metrics are in the history. The truly best epoch is one of them with the
+        probability `confidence_level`, after all epochs together.
         """
         standing = next(iter(self._state.standings.values()))
         return sorted(standing.contenders)
@@ -307,22 +309,11 @@ class Validator:
         the epoch may be the best of all so far) and seconds (of the call).
         """
         state = self._state
-        columns = [
-            "epoch",
-            "metric",
-            "value",
-            "low",
-            "high",
-            "better",
-            "reference",
-            "best",
-            "seconds",
-        ]
-        table = pd.DataFrame(state.rows, columns=columns)
+        table = pd.DataFrame(state.rows, columns=_HISTORY)
         is_contender = [
             row["epoch"] in state.standings[row["metric"]].contenders for row in state.rows
         ]
-        table.insert(columns.index("seconds"), "contender", pd.Series(is_contender, dtype=bool))
+        table.insert(_HISTORY.index("seconds"), "contender", pd.Series(is_contender, dtype=bool))
         return table.astype({"reference": "Int64", "best": "Int64"})
 
     def stop(self, patience: int) -> bool:
@@ -340,16 +331,18 @@ class Validator:
         """
         require_whole(1, MOST, patience=patience)
         label = next(iter(self.metrics))
-        numbers = [row["epoch"] for row in self._state.rows if row["metric"] == label]
+        epochs = [row["epoch"] for row in self._state.rows if row["metric"] == label]
         best = self._state.standings[label].best
-        return best is not None and len(numbers) - 1 - numbers.index(best) >= patience
+        if best is None:
+            return False
+        epochs_since = len(epochs) - 1 - epochs.index(best)
+        return epochs_since >= patience
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the epochs so far as dictionaries, lists, numbers, text and bytes, for a file
-        beside the model.
+        """Return the epochs so far, for a file beside the model.
 
-        It has the values of users of the contenders: of 200,000 users, .2 MiB for Recall@10 and
-        each of them.
+        The state has dictionaries, lists, numbers, text and bytes. It has the values of users of
+        the contenders: of 200,000 users, .2 MiB for Recall@10 and each of them.
         """
         return self._state.to_plain(self._task())
 
@@ -368,8 +361,9 @@ class Validator:
             self._state = loaded
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Any:
-        """Draw the metrics by epoch with their intervals, the references and the contenders; it
-        needs matplotlib.
+        """Draw the metrics by epoch with their intervals, the references and the contenders.
+
+        It needs matplotlib.
 
         Args:
             path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one
@@ -418,12 +412,14 @@ class Validator:
 
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, epoch: int, start: float) -> Validation:
-        """Return the metrics of ranks, compared with the epochs before, and add them to the
-        history.
+        """Return the metrics of ranks, compared with the epochs before.
+
+        They are added to the history.
         """
         state = self._state
         values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
         result = result_of_values(ranks, self.metrics, values, self._setting)
+
         number = state.epochs + 1
         rate = self._spending.of_pair(number) if number > 1 else 0.0
         answers = [
@@ -432,28 +428,22 @@ class Validator:
         ]
         for name, column in _columns(epoch, answers).items():
             result[name] = column
+
         names = np.unique(np.asarray(ranks.user))
-        users = pd.DataFrame({"user": names, **dict(zip(self.metrics, values.low, strict=True))})
-        rows = [
-            {"epoch": epoch, **row, "seconds": perf_counter() - start}
-            for row in result[["metric", "value", "low", "high"]].to_dict("records")
-        ]
-        for row, answer in zip(rows, answers, strict=True):
-            row |= {
-                "better": answer.better,
-                "reference": answer.reference,
-                "best": answer.standing.best,
-            }
+        values_by_label = dict(zip(self.metrics, values.low, strict=True))
+        users = pd.DataFrame({"user": names, **values_by_label})
+        validation = Validation(epoch, result, ranks, users)
+
+        rows = _rows(epoch, result, answers, perf_counter() - start)
         standings = {
             label: answer.standing for label, answer in zip(self.metrics, answers, strict=True)
         }
-        validation = Validation(epoch, result, ranks, users)
         if number - 1 == self._spending.epochs:
-            says = (
+            message = (
                 f"epochs={number - 1}: this is one more, and from here on epochs are undecided; "
                 "give a larger number"
             )
-            warnings.warn(says, Remark, stacklevel=4)
+            warnings.warn(message, Remark, stacklevel=4)
         # all that changes, at once: an interruption before or after it leaves whole epochs
         self._state = State(standings, (*state.rows, *rows))
         return validation
@@ -467,6 +457,24 @@ def _columns(epoch: int, answers: list[Answer]) -> dict[str, Any]:
         "best": pd.array([answer.standing.best for answer in answers], dtype="Int64"),
         "contender": [epoch in answer.standing.contenders for answer in answers],
     }
+
+
+def _rows(
+    epoch: int, result: Result, answers: list[Answer], seconds: float
+) -> list[dict[str, Any]]:
+    """Return the rows of the history of an epoch, one for each metric."""
+    values = result[["metric", "value", "low", "high"]].to_dict("records")
+    return [
+        {
+            "epoch": epoch,
+            **row,
+            "seconds": seconds,
+            "better": answer.better,
+            "reference": answer.reference,
+            "best": answer.standing.best,
+        }
+        for row, answer in zip(values, answers, strict=True)
+    ]
 
 
 def _number(value: Any) -> int | None:
