@@ -255,10 +255,14 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/metrics.py",
-        "first + 0.5, last[some] - first - 1",
-        "first, last[some] - first - 1",
+        "before + 0.5, last[events] - before - 1",
+        "before, last[events] - before - 1",
     ),
-    ("sampled_metrics/core/metrics.py", "if one.label == other.label:", "if label == before:"),
+    (
+        "sampled_metrics/core/metrics.py",
+        "if measure.label == known_measure.label:",
+        "if label == known_label:",
+    ),
     ("sampled_metrics/core/ranks/exact.py", "last >= n,", "last > n,"),
     (
         "sampled_metrics/core/ranks/exact.py",
