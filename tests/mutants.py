@@ -230,7 +230,11 @@ CHOSEN = (
         "rng.binomial(m - drawn_above, share)",
         "rng.binomial(m, share)",
     ),
-    ("sampled_metrics/core/sampling/draws.py", "of_events**2 * variances", "of_events * variances"),
+    (
+        "sampled_metrics/core/sampling/draws.py",
+        "event_weights**2 * variances",
+        "event_weights * variances",
+    ),
     (
         "sampled_metrics/core/sampling/draws.py",
         "(gap - step / 2) / deviation",
