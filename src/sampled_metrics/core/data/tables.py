@@ -547,7 +547,11 @@ def _fault(error: csv.Error) -> str:
 def whole_lines(block: bytes, separators: str = "") -> bytes:
     """Return the lines that end in a block, without lines of nothing but separators at its end."""
     filled = len(block.rstrip(f"{separators}\n".encode()))
-    return block[: block.find(b"\n", filled) + 1 or block.rfind(b"\n") + 1] if filled else b""
+    if not filled:
+        return b""
+    # the end of the last line with a field, or, if it does not end here, of the one before
+    end = block.find(b"\n", filled) + 1 or block.rfind(b"\n") + 1
+    return block[:end]
 
 
 def _lines(block: bytes) -> list[str]:

@@ -82,7 +82,9 @@ def runs_by_group(
             raise DataError(
                 f"{missing[0]}: has no row of the group {shown(group)}, and another table has"
             )
-        part = [runs.rows([positions[label] for label in runs.by_label]) for runs in recommenders]
+        part = []
+        for runs in recommenders:
+            part.append(runs.rows([positions[label] for label in runs.by_label]))
         users = min(len(np.unique(table.user_numbers)) for runs in part for table in runs.tables)
         if users < FEWEST_USERS:
             too_small[group] = users

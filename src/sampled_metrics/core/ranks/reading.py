@@ -167,6 +167,7 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     has_content = any(column in names or can_be_used(column, CONTENT) for column in header)
     if not has_content and (is_wide or not text.is_last):  # a large file is not read in vain
         nothing = pd.DataFrame([[""] * len(header)], columns=header)
+        # which raises DataError, with what to do
         Columns(text.name, nothing, str, place).require(*(names or ["rank"]))
     used = {
         position: column

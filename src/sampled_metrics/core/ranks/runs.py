@@ -61,6 +61,11 @@ class Runs:
         """Whether there are several tables, and they are of seeds."""
         return len(self.tables) > 1 and not self.are_draws
 
+    @property
+    def are_named(self) -> bool:
+        """Whether every table has the name of its seed, or draw."""
+        return all(table.seed_name for table in self.tables)
+
     @cached_property
     def by_label(self) -> dict[str, Any]:
         """The tables by the name of the recommender, with the seed if there are several."""
@@ -73,7 +78,7 @@ class Runs:
     def seeds(self) -> list[str]:
         """The names of the seeds, as a column has them, or else their numbers from 1."""
         names = [table.seed_name for table in self.tables]
-        if all(names) and len(set(names)) == len(names):
+        if self.are_named and len(set(names)) == len(names):
             return names
         return [str(number) for number in range(1, len(self.tables) + 1)]
 
@@ -207,11 +212,7 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
             f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are "
             "compared draw by draw"
         )
-    named = [
-        runs
-        for runs in recommenders
-        if runs.are_draws and all(table.seed_name for table in runs.tables)
-    ]
+    named = [runs for runs in recommenders if runs.are_draws and runs.are_named]
     for runs_a, runs_b in itertools.pairwise(named):
         for draw, paired_draw in zip(runs_a.tables, runs_b.tables, strict=True):
             if draw.seed_name != paired_draw.seed_name:

@@ -106,7 +106,17 @@ class SampledRanks(Ranked):
         require_exact_ids(None if self.user is None else np.asarray(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
-        name, best = written
+        for wrong, message in self._rules(*written):
+            refuse_rows(wrong, message, place or self.named)
+
+    def _rules(self, name: str, best: int) -> list[tuple[NDArray[np.bool_], Callable[[int], str]]]:
+        """Return which rows break each rule, and what is wrong with a row that does.
+
+        The source calls a rank `name`, and its best rank is `best`.
+        """
+        x = self.x
+        m = self.negatives
+        n = self.candidates
 
         def sampled(row: int) -> str:
             return counted(int(m[row]), "negative")
@@ -147,8 +157,7 @@ class SampledRanks(Ranked):
                     ),
                 )
             )
-        for wrong, message in rules:
-            refuse_rows(wrong, message, place or self.named)
+        return rules
 
     kind: ClassVar[str] = "sampled ranks"
     per_row: ClassVar[tuple[str, ...]] = ("x", "negatives", "candidates", "user", "groups")

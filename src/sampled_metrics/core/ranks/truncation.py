@@ -11,6 +11,8 @@ among m sampled negatives have about as many users at m as at m - 1, and none ab
 improbable for exact ranks.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import gammaln
 
@@ -90,24 +92,36 @@ def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
         return 0.0 if total == parts else -_log_compositions(parts, total)
     from scipy.optimize import brentq  # slow to import, and used only here
 
-    slope = brentq(lambda tilt: _tilted(tilt, largest)[1] - total / parts, -50.0, 50.0)
-    log_sum, _, variance = _tilted(slope, largest)
-    ways = parts * log_sum - slope * total - np.log(2 * np.pi * parts * variance) / 2
+    slope = brentq(lambda tilt: _tilted(tilt, largest).mean - total / parts, -50.0, 50.0)
+    law = _tilted(slope, largest)
+    ways = parts * law.log_sum - slope * total - np.log(2 * np.pi * parts * law.variance) / 2
     return float(min(ways - _log_compositions(parts, total), 0.0))
 
 
-def _tilted(slope: float, largest: int) -> tuple[float, float, float]:
-    """Return log Σ e^(slope k) over k = 1 ... largest, and the mean and variance of k.
+class _Tilted(NamedTuple):
+    """The law of k = 1 ... largest with the weights e^(slope k).
 
-    The weights of k are e^(slope k).
+    Attributes:
+        log_sum: the logarithm of the sum of the weights.
+        mean: the mean of k.
+        variance: its variance.
     """
+
+    log_sum: float
+    mean: float
+    variance: float
+
+
+def _tilted(slope: float, largest: int) -> _Tilted:
+    """Return the law of k = 1 ... largest with the weights e^(slope k)."""
     if slope > 0:  # k and largest + 1 - k change places
-        log_sum, mean, variance = _tilted(-slope, largest)
-        return log_sum + slope * (largest + 1), largest + 1 - mean, variance
+        law = _tilted(-slope, largest)
+        log_sum = law.log_sum + slope * (largest + 1)
+        return _Tilted(log_sum, largest + 1 - law.mean, law.variance)
     if -slope * largest < _FLAT:
         mean = (largest + 1) / 2
         variance = (largest**2 - 1) / 12
-        return float(np.log(largest)) + slope * mean, mean + slope * variance, variance
+        return _Tilted(float(np.log(largest)) + slope * mean, mean + slope * variance, variance)
     ratio = np.exp(slope)  # of neighbouring weights
     power = np.exp(slope * largest)
     rest = -np.expm1(slope)  # 1 - ratio, with all digits
@@ -115,7 +129,7 @@ def _tilted(slope: float, largest: int) -> tuple[float, float, float]:
     log_sum = slope + np.log(beyond) - np.log(rest)
     mean = 1 / rest - largest * power / beyond
     variance = ratio / rest**2 - largest**2 * power / beyond**2
-    return float(log_sum), float(mean), float(variance)
+    return _Tilted(float(log_sum), float(mean), float(variance))
 
 
 def _log_compositions(parts: int, total: int) -> float:
