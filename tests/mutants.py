@@ -230,7 +230,11 @@ CHOSEN = (
         "rng.binomial(m - drawn_above, share)",
         "rng.binomial(m, share)",
     ),
-    ("sampled_metrics/core/sampling/draws.py", "of_events**2 * variances", "of_events * variances"),
+    (
+        "sampled_metrics/core/sampling/draws.py",
+        "event_weights**2 * variances",
+        "event_weights * variances",
+    ),
     (
         "sampled_metrics/core/sampling/draws.py",
         "(gap - step / 2) / deviation",
@@ -255,10 +259,14 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/metrics.py",
-        "first + 0.5, last[some] - first - 1",
-        "first, last[some] - first - 1",
+        "before + 0.5, last[events] - before - 1",
+        "before, last[events] - before - 1",
     ),
-    ("sampled_metrics/core/metrics.py", "if one.label == other.label:", "if label == before:"),
+    (
+        "sampled_metrics/core/metrics.py",
+        "if measure.label == known_measure.label:",
+        "if label == known_label:",
+    ),
     ("sampled_metrics/core/ranks/exact.py", "last >= n,", "last > n,"),
     (
         "sampled_metrics/core/ranks/exact.py",

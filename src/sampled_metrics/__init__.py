@@ -64,10 +64,9 @@ def _version_of_checkout() -> str:
     import tomllib
     from pathlib import Path
 
+    path = Path(__file__).parents[2] / "pyproject.toml"
     try:
-        project = tomllib.loads(
-            (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-        )["project"]
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
     except (OSError, KeyError):
         return "0+unknown"
     return f"{project['version']}+checkout"

@@ -1,5 +1,6 @@
-"""The program `sampled-metrics`, also as `python -m sampled_metrics`: the command, which takes a
-while to import.
+"""The program `sampled-metrics`, also as `python -m sampled_metrics`.
+
+The command is imported when it runs, as this takes a while.
 """
 
 import os

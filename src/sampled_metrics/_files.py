@@ -35,15 +35,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TEMPORARY = ".sampled-metrics-unfinished"
-"""In the names of temporary files, after the number of their process and a random one, and before
-the ending.
-"""
+"""Part of the name of a temporary file, between `.PROCESS-RANDOM` and the ending."""
+
+
+_TEMPORARY_NAME = re.compile(
+    rf"\.([0-9]+)-[0-9a-f]{{8}}{re.escape(_TEMPORARY)}(\..*)?", flags=re.DOTALL
+)
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, with the same ending, and rename it to `path` when the
-    block succeeds.
+    """Yield a temporary path, and rename it to `path` when the block succeeds.
+
+    The temporary path is beside `path`, with the same ending.
 
     A symbolic link stays and its target is replaced. A file that exists keeps its mode. No other
     process or thread has the same temporary path.
@@ -190,11 +194,11 @@ def require_writable(
         )
     if not os.access(folder, os.W_OK):
         raise WriteError(f"{name}: the folder {shown(os.path.dirname(path) or '.')} is read-only")
-    for given in inputs:
+    for source in inputs:
         with suppress(OSError, ValueError):  # it is no file, and whoever reads it says so
-            if os.path.samefile(final, given):
+            if os.path.samefile(final, source):
                 raise WriteError(
-                    f"{name}: is the same file as the input {os.fspath(given)}; write another one"
+                    f"{name}: is the same file as the input {os.fspath(source)}; write another one"
                 )
 
 
@@ -206,10 +210,10 @@ def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
     """
     for folder in folders:
         for path in Path(folder).glob(f".*{_TEMPORARY}*"):
-            own = re.fullmatch(
-                rf"\.([0-9]+)-[0-9a-f]{{8}}{re.escape(_TEMPORARY)}(\..*)?", path.name, re.DOTALL
-            )
-            if own and path.is_file() and not path.is_symlink() and not _is_running(int(own[1])):
+            name = _TEMPORARY_NAME.fullmatch(path.name)
+            if name is None or not path.is_file() or path.is_symlink():
+                continue
+            if not _is_running(process=int(name[1])):
                 with suppress(OSError):
                     path.unlink()
 
@@ -234,8 +238,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def digest(path: str | os.PathLike[str], algorithm: str) -> str:
-    """Return a checksum of a file in hexadecimal; the algorithm is a name in hashlib, such as
-    sha256.
+    """Return a checksum of a file in hexadecimal.
+
+    The algorithm is a name in hashlib, such as sha256.
     """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
@@ -247,8 +252,9 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
-    """Write a table as csv, gzipped if the name ends in .gz; the same table gives the same
-    bytes.
+    """Write a table as csv, gzipped if the name ends in .gz.
+
+    The same table gives the same bytes.
     """
     path = path_text(path, "a file to write", WriteError)
     text = table.to_csv(index=False, lineterminator="\n").encode(errors="backslashreplace")
@@ -283,12 +289,8 @@ def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     with atomic_write(path) as temporary:
         try:
             table.to_parquet(temporary, engine="pyarrow", index=False)
-        except (
-            ValueError,
-            TypeError,
-            OverflowError,
-            NotImplementedError,
-        ) as error:  # as of ids of several types
+        except (ValueError, TypeError, OverflowError, NotImplementedError) as error:
+            # as of ids of several types
             raise WriteError(
                 f"{path}: parquet cannot hold it: {reason(error)}; write csv"
             ) from None

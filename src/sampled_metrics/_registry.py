@@ -125,9 +125,7 @@ def kinds_of_tables() -> list[Any]:
 
 
 def kinds_of_findings() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the kinds of findings of the packages, and the title of their table in the
-    reference.
-    """
+    """Yield the title of each table of findings in the reference, and the kinds in it."""
     for package in PACKAGES.values():
         for title, module in package.words.items():
             yield title, _module(module).KINDS
@@ -146,12 +144,11 @@ def commands() -> list[Any]:
 
 
 def renderer(form: str) -> Any:
-    """Return the function that renders a table as figure, latex or page; None if no package
-    does.
-    """
-    references = [getattr(package, form) for package in PACKAGES.values()]
-    found = [reference for reference in references if reference]
-    return load(found[0]) if found else None
+    """Return the function that renders a table as figure, latex or page; None if there is none."""
+    for package in PACKAGES.values():
+        if reference := getattr(package, form):
+            return load(reference)
+    return None
 
 
 def words() -> Any:

@@ -29,7 +29,7 @@ LATE = 2.0
 
 @contextmanager
 def terminal_bar(
-    what: str, total: int | None, *, delay: float = 0.0, of_bytes: bool = False
+    what: str, total: int | None, *, delay: float = 0.0, are_bytes: bool = False
 ) -> Iterator[Callable[[int], None]]:
     """Yield a function that adds a number to the steps done.
 
@@ -39,7 +39,7 @@ def terminal_bar(
         what: text before the bar.
         total: the number of steps; None if it is not known.
         delay: seconds after which the bar appears.
-        of_bytes: whether the numbers are bytes; the bar then shows their speed.
+        are_bytes: whether the numbers are bytes; the bar then shows their speed.
     """
     if not sys.stderr.isatty():
         yield lambda count: None
@@ -48,7 +48,7 @@ def terminal_bar(
     from rich.markup import escape
     from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
 
-    byte_columns = (DownloadColumn(binary_units=True), TransferSpeedColumn()) if of_bytes else ()
+    byte_columns = (DownloadColumn(binary_units=True), TransferSpeedColumn()) if are_bytes else ()
     bar = Progress(
         *Progress.get_default_columns(), *byte_columns, console=Console(stderr=True), transient=True
     )
@@ -70,12 +70,12 @@ def terminal_bar(
 
 
 def terminal_progress(steps: Iterable[Any], what: str = "", *, delay: float = 0.0) -> Iterator[Any]:
-    """Yield the steps, and show on a terminal how many are done; parameters as in
-    `terminal_bar`.
+    """Yield the steps, and show on a terminal how many are done.
+
+    Parameters as in `terminal_bar`.
     """
-    with terminal_bar(
-        what, len(steps) if isinstance(steps, Sized) else None, delay=delay
-    ) as advance:
+    total = len(steps) if isinstance(steps, Sized) else None
+    with terminal_bar(what, total, delay=delay) as advance:
         for step in steps:
             yield step
             advance(1)
@@ -169,12 +169,12 @@ _ONE_THREAD = _SharedLimit()
 
 
 def threads_of_linear_algebra() -> int:
-    """Return the number of threads of the libraries of linear algebra, which OMP_NUM_THREADS
-    limits; 1 if unknown.
+    """Return the number of threads of the libraries of linear algebra; 1 if it is not known.
+
+    OMP_NUM_THREADS limits it.
     """
-    return min(
-        (library["num_threads"] for library in _libraries_of_linear_algebra().info()), default=1
-    )
+    threads = [library["num_threads"] for library in _libraries_of_linear_algebra().info()]
+    return min(threads, default=1)
 
 
 @cache
@@ -191,8 +191,9 @@ def _libraries_of_linear_algebra() -> "ThreadpoolController":
 
 @contextmanager
 def parallel(threads: int) -> Iterator[Callable[..., Iterable[Any]]]:
-    """Yield a function like `map` that runs calls in threads, with linear algebra on one thread;
-    `map` for one.
+    """Yield a function like `map` that runs calls in threads; `map` itself for one thread.
+
+    Linear algebra has one thread in each of them.
 
     After an error or an interruption, no call begins.
     """

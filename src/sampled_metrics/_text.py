@@ -1,6 +1,7 @@
 """Tables of text for a terminal."""
 
 import re
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -19,4 +20,8 @@ def as_aligned_text(table: pd.DataFrame) -> str:
 
 def are_numbers(text: pd.DataFrame) -> list[bool]:
     """Return whether each column holds numbers, which are aligned to the right."""
-    return [all(_NUMBER.fullmatch(cell.strip("*")) for cell in text[name]) for name in text]
+    return [_is_number_column(text[name]) for name in text]
+
+
+def _is_number_column(cells: Iterable[str]) -> bool:
+    return all(_NUMBER.fullmatch(cell.strip("*")) for cell in cells)

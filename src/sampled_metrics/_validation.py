@@ -20,9 +20,7 @@ TOLERANCE = 1e-9
 
 
 def require_sum_of_one(probabilities: ArrayLike, what: str, tolerance: float = TOLERANCE) -> None:
-    """Raise NumericError unless (…, outcomes) probabilities are distributions along the last
-    axis.
-    """
+    """Raise NumericError unless (…, outcomes) probabilities are distributions of outcomes."""
     probabilities = np.asarray(probabilities)
     sums = probabilities.sum(axis=-1)
     wrong = ~(np.abs(sums - 1) <= tolerance)
@@ -47,8 +45,9 @@ MEMORY_LIMIT = 4 * 2**30
 
 
 def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
-    """Raise DataError if an array of double precision would take more than 4 GiB; `instead` says
-    what to do then.
+    """Raise DataError if an array of double precision would take more than 4 GiB.
+
+    `instead` says what to do then.
     """
     needed = 8 * math.prod(map(int, shape))
     if needed > MEMORY_LIMIT:
@@ -61,8 +60,9 @@ def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
 def require_candidates(
     candidates: ArrayLike, negatives: int, replacement: bool, users: Any = None
 ) -> None:
-    """Raise DataError if a row has too few other candidates for its negatives; `users` names the
-    row's user.
+    """Raise DataError if a row has too few other candidates for its negatives.
+
+    `users` are the (rows,) users, which the message names.
     """
     candidates = np.atleast_1d(candidates)
     row = int(np.argmin(candidates))
@@ -88,21 +88,24 @@ MOST_SEED = 2**128 - 1
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is of a type of whole numbers; bool is not, nor is a duration of
-    numpy.
+    """Return whether a value is of a type of whole numbers.
+
+    bool is no such type, and neither is a duration of numpy.
     """
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
-def require_whole(least: int, most: int | None = None, **numbers: Any) -> None:
-    """Raise ConfigError unless all values, given by the names of their options, are whole numbers
-    in a range.
+def require_whole(lowest: int, highest: int | None = None, **numbers: Any) -> None:
+    """Raise ConfigError unless all values are whole numbers in a range.
+
+    The values are given by the names of their options.
     """
     for name, value in numbers.items():
-        if not is_whole(value) or value < least or (most is not None and value > most):
-            allowed = (
-                f", {least} or more" if most is None else f" from {least} to {_as_power(most)}"
-            )
+        if not is_whole(value) or value < lowest or (highest is not None and value > highest):
+            if highest is None:
+                allowed = f", {lowest} or more"
+            else:
+                allowed = f" from {lowest} to {_as_power(highest)}"
             raise ConfigError(f"{name} must be a whole number{allowed}, not {shown(value)}")
 
 
@@ -111,14 +114,14 @@ def _as_power(number: int) -> str:
     bits = number.bit_length()
     if bits <= 32:
         return str(number)
-    return {1 << (bits - 1): f"2^{bits - 1}", (1 << bits) - 1: f"2^{bits} - 1"}.get(
-        number, str(number)
-    )
+    powers = {1 << (bits - 1): f"2^{bits - 1}", (1 << bits) - 1: f"2^{bits} - 1"}
+    return powers.get(number, str(number))
 
 
 def is_real(value: Any) -> bool:
-    """Return whether a value is a real number that double precision can hold; NaN is one, bool is
-    not.
+    """Return whether a value is a real number that double precision can hold.
+
+    NaN is one, and bool is not.
     """
     if not isinstance(value, Real) or isinstance(value, bool | np.timedelta64):
         return False
@@ -130,8 +133,9 @@ def is_real(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as
-    Python's.
+    """Return a value as people write it, for messages.
+
+    Text is in quotation marks, and numpy's numbers are written as Python's.
     """
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
@@ -161,13 +165,14 @@ def counted(number: int, noun: str) -> str:
 
 def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
     """Return words as a sentence lists them: "a", "a and b", "a, b and c"."""
-    *first, last = words
-    return f"{', '.join(first)} {conjunction} {last}" if first else last
+    *leading, last = words
+    return f"{', '.join(leading)} {conjunction} {last}" if leading else last
 
 
 def require_flags(**flags: Any) -> None:
-    """Raise ConfigError unless all values are True or False; they are given by the names of their
-    options.
+    """Raise ConfigError unless all values are True or False.
+
+    The values are given by the names of their options.
     """
     for name, value in flags.items():
         if not isinstance(value, bool | np.bool_):
@@ -200,42 +205,39 @@ def whole_numbers(values: Any, what: str) -> Ints:
     return numbers.astype(np.int64, copy=False)
 
 
-def check_label(given: Any, what: str) -> str:
+def check_label(label: Any, what: str) -> str:
     """Return a label, or raise ConfigError if it is not text."""
-    if not isinstance(given, str):
-        raise ConfigError(f"{what}: a label is text, not {shown(given)}")
-    return given
+    if not isinstance(label, str):
+        raise ConfigError(f"{what}: a label is text, not {shown(label)}")
+    return label
 
 
-def check_labels(given: Any, what: str, kind: type | tuple[type, ...] = ()) -> list[Any]:
-    """Return labels, or objects of a kind, as a list.
+def check_labels(labels: Any, what: str, kind: type | tuple[type, ...] = ()) -> list[Any]:
+    """Return one label or several, or objects of a kind, as a list.
 
     Raises:
         ConfigError: there are none, one is neither text nor of the kind, or one is there twice.
     """
+    if isinstance(labels, (str, kind)):
+        return [labels]
     try:
-        one = isinstance(given, str) or (kind and isinstance(given, kind))
-        labels = (
-            [given]
-            if one
-            else [
-                label if kind and isinstance(label, kind) else check_label(label, what)
-                for label in given
-            ]
-        )
+        listed = list(labels)
     except TypeError:
-        raise ConfigError(f"{what}: give one label or a list of them, not {shown(given)}") from None
-    if not labels:
+        raise ConfigError(
+            f"{what}: give one label or a list of them, not {shown(labels)}"
+        ) from None
+    if not listed:
         raise ConfigError(f"{what}: give one label or more")
-    for place, label in enumerate(labels):
-        if label in labels[:place]:
+    for label in listed:
+        if not isinstance(label, kind):
+            check_label(label, what)
+    for place, label in enumerate(listed):
+        if label in listed[:place]:
             raise ConfigError(f"{what}: {label!r} is there twice; give each label once")
-    return labels
+    return listed
 
 
-def did_you_mean(given: str, known: Sequence[str], end: str = "") -> str:
-    """Return the part of a message that names the known label closest to a given one; empty if none
-    is close.
-    """
-    close = get_close_matches(given, known, 1)
-    return f" (did you mean {close[0]}{end}?)" if close and close[0] != given else ""
+def did_you_mean(label: str, known: Sequence[str], end: str = "") -> str:
+    """Ask in a message whether a known label is meant, the closest one; empty if none is close."""
+    close = get_close_matches(label, known, 1)
+    return f" (did you mean {close[0]}{end}?)" if close and close[0] != label else ""

@@ -21,8 +21,9 @@ class ConfigError(SampledMetricsError, ValueError):
 
 
 class DataError(SampledMetricsError, ValueError):
-    """A file is missing, damaged or malformed; the message names the file and, where there is one,
-    the line.
+    """A file is missing, damaged or malformed.
+
+    The message names the file and, where there is one, the line.
     """
 
 
@@ -35,8 +36,9 @@ class WriteError(SampledMetricsError):
 
 
 class DownloadError(DataError):
-    """No source of a file could be fetched; the message names every address that was tried, and why
-    it failed.
+    """No source of a file could be fetched.
+
+    The message names every address that was tried, and why it failed.
     """
 
 
@@ -48,8 +50,9 @@ class Remark(UserWarning):
 
 
 def printable(text: str) -> str:
-    """Return text in one line: signs that are not printable, such as line breaks and escapes, as
-    Python writes them.
+    """Return text in one line, with signs that are not printable as Python writes them.
+
+    Line breaks and escapes are such signs.
     """
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 

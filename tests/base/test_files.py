@@ -52,11 +52,11 @@ def test_what_was_there_stays_if_the_block_fails_and_two_writers_do_not_share_wh
     with pytest.raises(UnicodeEncodeError), _files.atomic_write("b.txt") as temporary:
         temporary.write_text("half\udcff")
     assert (names(), Path("b.txt").read_text()) == (["b.txt"], "before")
-    with _files.atomic_write("b.txt") as one, _files.atomic_write("b.txt") as other:
-        one.write_text("one")
-        other.write_text("other")
-        assert one.read_text() == "one"
-    assert (names(), Path("b.txt").read_text()) == (["b.txt"], "one")
+    with _files.atomic_write("b.txt") as outer, _files.atomic_write("b.txt") as inner:
+        outer.write_text("outer")
+        inner.write_text("inner")
+        assert outer.read_text() == "outer"
+    assert (names(), Path("b.txt").read_text()) == (["b.txt"], "outer")
 
 
 def test_what_a_link_leads_to_is_replaced_and_not_the_link():
@@ -166,14 +166,14 @@ def test_arrays_that_are_cut_off_or_have_a_flipped_bit_are_refused():
     path = Path("a.npz")
     _files.write_npz(path, x=np.arange(50))
     content = path.read_bytes()
-    first = content.index(np.arange(50).tobytes())
+    start = content.index(np.arange(50).tobytes())
     cut = [
         (content[: int(share * len(content))], "is not a test, or is damaged")
         for share in (0.1, 0.5, 0.9, 0.99)
     ]
     flipped = [
         (content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :], "Bad CRC-32")
-        for at in range(first, first + 400, 7)
+        for at in range(start, start + 400, 7)
     ]
     for damaged, says in cut + flipped:
         path.write_bytes(damaged)

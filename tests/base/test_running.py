@@ -1,6 +1,4 @@
-"""Progress of long computations on a terminal, and the number of threads of linear algebra while
-functions compute.
-"""
+"""Progress of long computations on a terminal, and threads of linear algebra of functions."""
 
 import io
 import sys
@@ -30,22 +28,17 @@ def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_a_de
     monkeypatch, is_terminal
 ):
     for steps in (range(4), iter(range(4))):  # of a known number, and of an unknown one
-        shown = stderr(monkeypatch, is_terminal)
+        stream = stderr(monkeypatch, is_terminal)
         assert list(terminal_progress(steps, "rank [X]")) == [0, 1, 2, 3]
-        assert ("rank [X]" in shown.getvalue(), bool(shown.getvalue())) == (
-            is_terminal,
-            is_terminal,
-        )
+        assert ("rank [X]" in stream.getvalue()) == is_terminal
+        assert bool(stream.getvalue()) == is_terminal
     # the bar appears within the first step, which may be long
-    for delay, is_late in (
-        (60.0, False),
-        (0.05, True),
-    ):
-        shown = stderr(monkeypatch, is_terminal)
+    for delay, is_late in ((60.0, False), (0.05, True)):
+        stream = stderr(monkeypatch, is_terminal)
         steps = terminal_progress(range(2), "plan", delay=delay)
         next(steps)
         sleep(0.5)
-        assert ("plan" in shown.getvalue()) == (is_late and is_terminal)
+        assert ("plan" in stream.getvalue()) == (is_late and is_terminal)
         assert list(steps) == [1]
         assert not any(isinstance(thread, Timer) for thread in living_threads())
 
@@ -76,8 +69,9 @@ def test_functions_compute_on_one_thread_each(name):
 
 
 class Limit:
-    """As of threadpoolctl 3.8: it ends with the number that it began with, in the thread that set
-    it alone.
+    """As of threadpoolctl 3.8: it is ended by the thread that set it alone.
+
+    It ends with the number that it began with.
     """
 
     number = 2

@@ -1,6 +1,4 @@
-"""Checks of arguments, and of numbers on the way to a result: labels, masked arrays, numbers of
-other types, sums.
-"""
+"""Checks of arguments and results on the way: labels, masked arrays, types of numbers, sums."""
 
 from fractions import Fraction
 
@@ -22,7 +20,7 @@ from sampled_metrics.errors import ConfigError, DataError, NumericError
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("labels", "says"),
     [
         (None, "metrics: give one label or a list of them, not None"),
         ([], "metrics: give one label or more"),
@@ -32,11 +30,11 @@ from sampled_metrics.errors import ConfigError, DataError, NumericError
         (["ap", "auc", "ap"], "metrics: 'ap' is there twice; give each label once"),
     ],
 )
-def test_what_is_no_list_of_labels_is_refused(given, says):
-    for one in ("auc", np.array(["auc"]), pd.Series(["auc"]), {"auc": 1}):
-        assert check_labels(one, "metrics") == ["auc"]
+def test_what_is_no_list_of_labels_is_refused(labels, says):
+    for form in ("auc", np.array(["auc"]), pd.Series(["auc"]), {"auc": 1}):
+        assert check_labels(form, "metrics") == ["auc"]
     with pytest.raises(ConfigError, match=rf"^{says}$"):
-        check_labels(given, "metrics")
+        check_labels(labels, "metrics")
 
 
 # --- masked arrays: whatever takes numbers refuses them, as it would NaN ------------------------
@@ -125,7 +123,7 @@ def test_a_pmf_that_loses_a_hundredth_stops_the_equations_of_a_correction(monkey
     for module in (distributions, linear):
         pmf = module.pmf
         monkeypatch.setattr(
-            module, "pmf", lambda *given, pmf=pmf, **options: 0.99 * pmf(*given, **options)
+            module, "pmf", lambda *args, pmf=pmf, **options: 0.99 * pmf(*args, **options)
         )
     for cached in (distributions.rank_distribution, linear.reduced):
         cached.cache_clear()

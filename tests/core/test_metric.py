@@ -1,6 +1,4 @@
-"""Metrics of one relevant item by hand and by Table 1, the mean over ties by every order, and
-labels.
-"""
+"""Metrics of one relevant item by hand and by Table 1, over ties by every order, and by labels."""
 
 import math
 from itertools import permutations
@@ -60,9 +58,10 @@ def test_by_hand(label, candidates, values):
 
 @pytest.mark.parametrize("label", LABELS[1:])
 def test_one_relevant_item_is_a_list_with_one_relevant_item(label):
-    one = metric(label)
+    measure = metric(label)
     lists = np.eye(30)
-    assert one.formula.of_lists(lists, lists, one.cutoff).tolist() == one.values(30).tolist()
+    values = measure.formula.of_lists(lists, lists, measure.cutoff)
+    assert values.tolist() == measure.values(30).tolist()
 
 
 def test_auc_alone_is_linear_in_the_rank():
@@ -124,10 +123,10 @@ def test_ties_of_any_number_take_no_memory_of_that_length(above, tied):
 @pytest.mark.parametrize("label", ["ndcg", f"ndcg@{2**20 + 500}", f"precision@{2**21 + 1}"])
 def test_ties_beyond_what_is_summed_are_the_sum_still(label, above, tied):
     values = metric(label).of_rank(np.arange(above + 1, above + tied + 2), 0)
-    found = metric(label).over_ties([above, 3], [tied, 0], [10**18] * 2)[0]
-    assert found == pytest.approx(math.fsum(values) / (tied + 1), rel=1e-12)
-    found = metric(label).squares_over_ties(np.array([above]), np.array([tied]))[0]
-    assert found == pytest.approx(math.fsum(values**2) / (tied + 1), rel=1e-12)
+    mean = metric(label).over_ties([above, 3], [tied, 0], [10**18] * 2)[0]
+    assert mean == pytest.approx(math.fsum(values) / (tied + 1), rel=1e-12)
+    mean_square = metric(label).squares_over_ties(np.array([above]), np.array([tied]))[0]
+    assert mean_square == pytest.approx(math.fsum(values**2) / (tied + 1), rel=1e-12)
 
 
 def rbp(p):
@@ -219,11 +218,10 @@ def test_refuses_two_names_of_one():
 
 def test_metrics_of_ones_own_are_asked_for_ranks_that_occur_alone():
     gains = np.array([1.0, 0.5, 0.25])
-    own = [
+    functions = [
         Metric(name, lambda rank, _: gains[np.asarray(rank).astype(int) - 1], False, None)
         for name in ("one", "other")
     ]
-    assert alike(metrics_by_label([*own, "ap", "mrr"])) == [["ap", "mrr"]]
-    assert (
-        evaluate([1, 2, 3, 1, 1, 2], candidates=9, metrics=own)["value"].tolist() == [4.25 / 6] * 2
-    )
+    assert alike(metrics_by_label([*functions, "ap", "mrr"])) == [["ap", "mrr"]]
+    result = evaluate([1, 2, 3, 1, 1, 2], candidates=9, metrics=functions)
+    assert result["value"].tolist() == [4.25 / 6] * 2

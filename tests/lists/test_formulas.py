@@ -51,8 +51,10 @@ def of_complete(label, lists, relevant_from=None):
 
 
 def test_lecture_reciprocal_rank():
-    """ "B is the first one that the user likes … So the reciprocal rank is 1/2. If A was … one. …
-    if C … one third. If D, … one fourth"; of no relevant item it "is zero".
+    """The lecture: "So the reciprocal rank is 1/2."
+
+    "B is the first one that the user likes … If A was … one. … if C … one third. If D, … one
+    fourth"; of no relevant item it "is zero".
     """
     lists = [[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
     by_hand = [1 / 2, 1, 1 / 3, 1 / 4, 0]
@@ -62,9 +64,10 @@ def test_lecture_reciprocal_rank():
 
 
 def test_lecture_precision():
-    """ "ten recommendations, six of them are relevant, then we've achieved a precision of 0.6";
-    "getting the first item wrong is penalized exactly the same as getting the tenth", which
-    average precision does not.
+    """The lecture: "ten recommendations, six of them are relevant, then … a precision of 0.6".
+
+    "getting the first item wrong is penalized exactly the same as getting the tenth", which average
+    precision does not.
     """
     assert of_complete("precision@10", [[1, 0, 1, 1, 0, 1, 0, 1, 1, 0]]).tolist() == [0.6]
     wrong = 1 - np.eye(10)[[0, 9]]
@@ -82,8 +85,9 @@ def test_lecture_average_precision():
 
 
 def test_lecture_ndcg():
-    """ "the user rates A, 4, B, 3, C, 0, and D, 5. … 4/1 + 3/1 + 0/1.58 + 5/2, which is equal to
-    9.5. … 9.5/10.9 … results in a final metric value of 0.872."
+    """The lecture: "9.5/10.9 … results in a final metric value of 0.872."
+
+    "the user rates A, 4, B, 3, C, 0, and D, 5. … 4/1 + 3/1 + 0/1.58 + 5/2, which is equal to 9.5."
     """
     [value] = of_complete("ndcg-log-2", [[4, 3, 0, 5]])
     assert value == pytest.approx(9.5 / (5 + 4 + 3 / LOG2_3), rel=1e-15)
@@ -100,8 +104,10 @@ def test_lecture_a_base_leaves_the_first_ranks_without_discount(base):
 
 
 def test_lecture_half_life():
-    """ "at some point, say five, the probability … that the user would click the item goes to 0.5",
-    by "an exponential decay function"; "a perfect score is one".
+    """The lecture: "at some point, say five, the probability … goes to 0.5".
+
+    It is that "the user would click the item", by "an exponential decay function"; "a perfect score
+    is one".
     """
     values = of_complete("half-life-5", np.eye(13))
     assert values[[0, 4, 8, 12]] == pytest.approx([1, 1 / 2, 1 / 4, 1 / 8], rel=1e-15)

@@ -1,6 +1,4 @@
-"""Ranked lists and grades: the values of trec_eval, tables of any library, and refusals with their
-place.
-"""
+"""Ranked lists and grades: the values of trec_eval, tables of any library, and refusals."""
 
 import ir_measures as ir
 import numpy as np
@@ -37,9 +35,9 @@ def values(run, grades, labels, **options):
     ].tolist()
 
 
-def table(of_users, value):
+def table(numbers, value):
     rows = [
-        (user, item, number) for user, items in of_users.items() for item, number in items.items()
+        (user, item, number) for user, items in numbers.items() for item, number in items.items()
     ]
     return pd.DataFrame(rows, columns=["q_id", "doc_id", value])
 
@@ -102,7 +100,7 @@ def test_held_out_items_without_grades_are_relevant():
     run = pd.DataFrame({"user": [1, 1, 2, 2], "item": [10, 13, 13, 12], "score": [2, 1, 2, 1]})
     result = read_and.evaluate(run, relevance=held_out, metrics=["recall@2", "mrr"])
     assert result["value"].tolist() == [0.75, 0.75]
-    assert any("each is relevant, with grade 1" in each for each in result.remarks)
+    assert any("each is relevant, with grade 1" in remark for remark in result.remarks)
 
 
 ROWS = table(RUN, "score")
@@ -186,10 +184,10 @@ def test_lists_say_what_they_are():
 
 def test_lists_of_other_judgements_are_not_compared():
     run = {"ann": {"song": 1.0}, "bob": {"song": 1.0}}
-    other = sm.ranked_lists(run, relevance={"ann": {"film": 2}, "bob": {"song": 1}})
+    other_items = sm.ranked_lists(run, relevance={"ann": {"film": 2}, "bob": {"song": 1}})
     with pytest.raises(
         sm.DataError, match="A and B have other judged items; read them with the same relevance"
     ):
-        sm.compare({"A": OF_TWO, "B": other})
+        sm.compare({"A": OF_TWO, "B": other_items})
     same = sm.ranked_lists(run, relevance={"ann": {"film": 1}, "bob": {"song": 1}})
     assert sm.compare({"A": OF_TWO, "B": same}, metrics="recall@1")["difference"].item() == 0

@@ -1,6 +1,4 @@
-"""Readers of ranked lists and judged items: forms, names of columns, seeds, groups, and what is
-refused.
-"""
+"""Readers of ranked lists and judged items: forms, names of columns, seeds, groups, refusals."""
 
 import numpy as np
 import pandas as pd
@@ -66,8 +64,8 @@ def test_lists_and_judged_items_by_an_index(lists, relevance):
 
 def test_columns_may_have_usual_names():
     for name in ("movieId", "corpus-id", "docid"):
-        one = pd.DataFrame({"user": ["ann"], name: [1]})
-        assert lists(one.assign(score=2), one).grades.toarray().tolist() == [[1]]
+        judged = pd.DataFrame({"user": ["ann"], name: [1]})
+        assert lists(judged.assign(score=2), judged).grades.toarray().tolist() == [[1]]
     run = {"user": ["ann", "ann"], "item": ["song", "film"], "score": [0.5, 0.9]}
     assert lists(run).grades.toarray().tolist() == [[1]]
 
@@ -133,12 +131,12 @@ def test_values_with_an_order_that_are_no_numbers_are_refused(read, kind):
 
 
 def test_lists_have_seeds():
-    first, second = sm.ranked_lists(LISTS, relevance=RELEVANCE, seeds="seed")
-    assert first.seed_name == "first"
-    reciprocal = [
-        table.outcome_values([sm.metric("mrr")]).values[0].tolist() for table in (first, second)
-    ]
-    assert reciprocal == [[1.0, 0.5], [0.5, 1.0]]
+    tables = sm.ranked_lists(LISTS, relevance=RELEVANCE, seeds="seed")
+    reciprocal_ranks = {
+        table.seed_name: table.outcome_values([sm.metric("mrr")]).values[0].tolist()
+        for table in tables
+    }
+    assert reciprocal_ranks == {"first": [1.0, 0.5], "second": [0.5, 1.0]}
 
 
 @pytest.mark.parametrize("name", NAMES)

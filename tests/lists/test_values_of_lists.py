@@ -34,8 +34,8 @@ def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference():
 
 
 def test_places_are_the_values():
-    found = values(lists())
-    np.testing.assert_array_equal(places(lists(), of=found), -found.low)
+    user_values = values(lists())
+    np.testing.assert_array_equal(places(lists(), of=user_values), -user_values.low)
 
 
 # --- evaluated and compared ---
@@ -97,12 +97,13 @@ JUDGED = {"u": {"x": 1}, "v": {"x": 1}, "w": {"x": 1, "y": 1}}
 
 
 def test_the_means_of_the_values_of_users_are_the_values():
-    other = {**COMPARED, "u": {"y": 1.0, "x": 0.5}}
-    require_means_of_users(sm.ranked_lists({"A": COMPARED, "B": other}, relevance=JUDGED), {})
+    reversed_for_u = {**COMPARED, "u": {"y": 1.0, "x": 0.5}}
+    tables = sm.ranked_lists({"A": COMPARED, "B": reversed_for_u}, relevance=JUDGED)
+    require_means_of_users(tables, {})
 
 
 def test_a_margin_does_not_say_who_ranks_higher():
     scores = {"ann": {"x": 2.0, "y": 1.0}, "bob": {"x": 2.0, "y": 1.0}}
-    of_two = sm.ranked_lists(scores, relevance={"ann": {"x": 1}, "bob": {"y": 1}})
-    result = sm.compare({"a": of_two, "b": of_two}, metrics="ap", margin=0.1)
+    lists_of_two = sm.ranked_lists(scores, relevance={"ann": {"x": 1}, "bob": {"y": 1}})
+    result = sm.compare({"a": lists_of_two, "b": lists_of_two}, metrics="ap", margin=0.1)
     assert "higher" not in {finding.kind for finding in result.findings}

@@ -1,6 +1,4 @@
-"""A plan against evaluations that are really made: of the users of the pilot drawn anew, and of
-other users.
-"""
+"""A plan against evaluations that are made: of users of the pilot, and of other users."""
 
 from functools import cache
 
@@ -29,17 +27,17 @@ COLUMNS = ("candidates", "above", "tied")
 
 
 @cache
-def staged(name, depth=None, seed=0, first=0, last=USERS):
+def staged(name, depth=None, seed=0, start=0, end=USERS):
     scores = SCORES[name]
     ranker = sm.Ranker(lambda u, i: scores[u, i], pairs_per_call=10**5)
     return sm.staged_ranks(
-        ranker, TRAINING, HELD_OUT, depth=depth, seed=seed, users=slice(first, last)
+        ranker, TRAINING, HELD_OUT, depth=depth, seed=seed, users=slice(start, end)
     )
 
 
 @cache
-def exact(name, first=0, last=USERS):
-    return sm.rank(SCORES[name], TRAINING, HELD_OUT, users=slice(first, last))
+def exact(name, start=0, end=USERS):
+    return sm.rank(SCORES[name], TRAINING, HELD_OUT, users=slice(start, end))
 
 
 @cache
@@ -80,7 +78,8 @@ def kinds(result):
 
 
 def test_of_stages_of_other_users():
-    runs, others = ([staged(name, 25, seed, *OTHERS) for seed in range(10)] for name in "AB")
+    runs = [staged("A", 25, seed, *OTHERS) for seed in range(10)]
+    runs_of_b = [staged("B", 25, seed, *OTHERS) for seed in range(10)]
     plan = row(planned(), "stages")
     assert plan["completed"] == pytest.approx(
         np.mean([run.completed_users for run in runs]), rel=0.15
@@ -90,8 +89,8 @@ def test_of_stages_of_other_users():
     ]
     assert plan["width_low"] <= np.mean(widths) <= plan["width_high"]
     costs = [
-        max(one.scores_per_user, other.scores_per_user)
-        for one, other in zip(runs, others, strict=True)
+        max(run.scores_per_user, run_of_b.scores_per_user)
+        for run, run_of_b in zip(runs, runs_of_b, strict=True)
     ]
     assert plan["scores"] == pytest.approx(np.mean(costs), rel=0.1)
     part = row(planned(), "all candidates, part of users")
@@ -110,14 +109,15 @@ def test_of_stages_of_other_users():
     [
         "",
         *(
-            pytest.param(one, marks=pytest.mark.slow)
-            for one in ("decreasing", "bv-0.1", "uncorrected")
+            pytest.param(estimator, marks=pytest.mark.slow)
+            for estimator in ("decreasing", "bv-0.1", "uncorrected")
         ),
     ],
 )
 def test_of_the_users_of_the_pilot(estimator):
-    """Shares are those of `compare`, within three standard errors of both, and the width is that of
-    `correct`.
+    """Shares are those of `compare`, and the width is that of `correct`.
+
+    Shares agree within three standard errors of both.
     """
     plan = row(planned(estimator), "negatives") if estimator else row(planned(), "all candidates")
     rng = np.random.default_rng(7)
@@ -153,15 +153,16 @@ def test_of_the_users_of_the_pilot(estimator):
 
 def test_a_small_pilot_promises_less():
     options = GRID | {"users": 500, "draws": 200}
-    of_size = {users: sm.plan(exact("A", 0, users), **options).iloc[0] for users in (100, 1000)}
-    logs = {users: np.log(one["width_high"] / one["width_low"]) for users, one in of_size.items()}
+    plans = {users: sm.plan(exact("A", 0, users), **options).iloc[0] for users in (100, 1000)}
+    logs = {users: np.log(plan["width_high"] / plan["width_low"]) for users, plan in plans.items()}
     # by the formula, √(6 / 1.5) times as much
     assert 1.5 * logs[1000] < logs[100] < 2.7 * logs[1000]
 
 
 def test_promises_hold_the_chance_of_the_law():
-    """The chance of 500 users of all 1,500, by plans from pilots of 300; 11 of 12 intervals are to
-    hold it.
+    """Of 12 intervals, 11 are to hold the chance of 500 users of all 1,500.
+
+    The plans are from pilots of 300 users.
     """
     every = {name: exact(name, 0, OTHERS[1]) for name in "AB"}
     truth = sm.plan(every, users=500, **GRID | {"draws": 200}).iloc[0]
@@ -181,20 +182,23 @@ def test_promises_hold_the_chance_of_the_law():
     ("share", "pilot", "users"), [(0.02, 60, 500), (0.01, 150, 2000), (0.2, 60, 2000)]
 )
 def test_the_width_of_other_users_is_in_the_interval_where_hits_are_rare(share, pilot, users):
-    """80 plans, whose intervals miss the width of an evaluation of other users in 7 % at most, two
-    errors included.
+    """The intervals of 80 plans miss the width of an evaluation of other users in 7 % at most.
+
+    Two errors are included.
     """
     rng = np.random.default_rng(11)
     missed = []
     for _ in range(80):
-        ranks, others = (np.where(rng.random(count) < share, 1, 300) for count in (pilot, users))
+        ranks = np.where(rng.random(pilot) < share, 1, 300)
+        other_ranks = np.where(rng.random(users) < share, 1, 300)
         plan = sm.plan(
             sm.exact_ranks(ranks, candidates=300), metric="recall@1", users=users, **GRID
         ).iloc[0]
-        [low, high] = sm.evaluate(sm.exact_ranks(others, candidates=300), metrics="recall@1")[
-            ["low", "high"]
-        ].to_numpy()[0]
-        missed.append(not plan["width_low"] <= high - low <= plan["width_high"])
+        [row] = sm.evaluate(
+            sm.exact_ranks(other_ranks, candidates=300), metrics="recall@1"
+        ).to_dict("records")
+        width = row["high"] - row["low"]
+        missed.append(not plan["width_low"] <= width <= plan["width_high"])
     assert np.mean(missed) <= 0.07 + 2 * np.sqrt(0.07 * 0.93 / 80)
 
 
@@ -216,8 +220,9 @@ def test_a_pilot_without_hits_has_no_star_for_a_width_that_it_cannot_promise():
 
 
 def test_no_way_is_advised_if_two_recommenders_are_equal():
-    """60 pilots of recommenders with the same law: at most 5 % of the first sentences advise a
-    way.
+    """At most 5 % of the first sentences advise a way.
+
+    They are of 60 pilots of recommenders with the same law.
     """
     rng = np.random.default_rng(12)
     advised = 0
@@ -225,9 +230,9 @@ def test_no_way_is_advised_if_two_recommenders_are_equal():
     for _ in range(60):
         ranks = {name: 1 + rng.integers(0, 40, 200) for name in "AB"}
         pilot = sm.exact_ranks(ranks, candidates=100, exact=True)
-        found = kinds(sm.plan(pilot, metric="ap", users=2000, **GRID))
-        advised = advised + ("plan-first" in found)
-        unsure = unsure + ("plan-unsure" in found)
+        kinds_of_plan = kinds(sm.plan(pilot, metric="ap", users=2000, **GRID))
+        advised += "plan-first" in kinds_of_plan
+        unsure += "plan-unsure" in kinds_of_plan
     assert advised + unsure == 60
     assert advised <= 60 * 0.05 + 2 * np.sqrt(60 * 0.05 * 0.95)
 
@@ -239,13 +244,14 @@ def test_a_way_is_advised_by_the_lower_end_of_its_chance():
         **GRID | {"negatives": [50]},
         estimators="bv-0.1",
     )
-    [first] = [finding for finding in result.findings if finding.kind == "plan-first"]
-    assert first.values["scores"] == result["scores"][result["decided_low"] >= 0.9].min()
+    [advice] = [finding for finding in result.findings if finding.kind == "plan-first"]
+    assert advice.values["scores"] == result["scores"][result["decided_low"] >= 0.9].min()
 
 
 def test_an_assumption_that_the_evaluations_leave_is_not_claimed():
-    """Ranks that are all 15 contradict that better ranks are more frequent: the intervals are those
-    of `free`.
+    """Ranks that are all 15 contradict that better ranks are more frequent.
+
+    So the intervals are those of `free`.
     """
     table = sm.exact_ranks(np.full(200, 15), candidates=100, exact=True)
     result = sm.plan(
@@ -297,8 +303,9 @@ def test_of_one_recommender_has_no_chances_and_of_staged_ranks_no_negatives():
 
 @pytest.mark.parametrize("replacement", [False, True])
 def test_simulated_samples_are_distributed_as_samples(replacement):
-    """Six sizes of candidates: the mean and the variance of x are those of the binomial or
-    hypergeometric law.
+    """The mean and the variance of x are those of the binomial or hypergeometric law.
+
+    There are six sizes of candidates.
     """
     n = np.arange(50, 56)
     above = np.array([0, 3, 10, 25, 40, 55 - 1])
@@ -399,8 +406,9 @@ def test_refuses_options(options, says):
 
 @pytest.mark.parametrize("users", [2, 3, 5])
 def test_a_pilot_of_few_users_promises_no_verdict(users):
-    """All users of the pilot prefer A, which shows little: of three, the interval of the difference
-    includes 0.
+    """All users of the pilot prefer A, which shows little.
+
+    Of three users, the interval of the difference includes 0.
     """
     ranks = sm.exact_ranks({"A": [5] * users, "B": [50] * users}, candidates=100, exact=True)
     table = sm.plan(ranks, users=2000, negatives=[])
@@ -423,8 +431,9 @@ def test_replacement_is_true_or_false(no_flag):
 
 
 def test_intervals_without_width():
-    """Among 3 negatives, every user has a Recall@10 of 1, so that the uncorrected interval has no
-    width.
+    """Among 3 negatives, every user has a Recall@10 of 1.
+
+    So the uncorrected interval has no width.
     """
     ranks = sm.exact_ranks([1, 2, 3] * 20, candidates=100, exact=True)
     result = sm.plan(ranks, metric="recall@10", negatives=(3,), estimators="uncorrected", draws=40)

@@ -1,6 +1,4 @@
-"""The variances that values leave open, against the interval of a share and a search over all
-distributions.
-"""
+"""The variances that values leave open, against intervals of shares and searches over laws."""
 
 import numpy as np
 import pytest
@@ -19,24 +17,22 @@ def moments(law, values, largest=1.0):
 
 @pytest.mark.parametrize("users", [1, 2, 3, 7, 14, 26, 33, 60])
 def test_of_hits_are_those_of_the_interval_of_their_share(users):
-    """The smallest and the largest p (1 - p) of a share p in its interval, for each number of
-    hits.
-    """
+    """The smallest and the largest p (1 - p) of a share p in its interval, by number of hits."""
     for hits in range(users + 1):
         values = np.repeat([0.0, 1.0], [users - hits, hits])
         low, high = mean_interval(
             np.array([0.0, 1.0]), np.array([users - hits, hits]), (0.0, 1.0), alpha=0.05
         )
-        least, most = extreme_laws(values, 1.0, alpha=0.05)
-        largest = 0.25 if low < 0.5 < high else max(low * (1 - low), high * (1 - high))
-        for law, variance in ((least, min(low * (1 - low), high * (1 - high))), (most, largest)):
+        narrow_law, wide_law = extreme_laws(values, 1.0, alpha=0.05)
+        variances_at_ends = low * (1 - low), high * (1 - high)
+        smallest = min(variances_at_ends)
+        largest = 0.25 if low < 0.5 < high else max(variances_at_ends)
+        for law, variance in ((narrow_law, smallest), (wide_law, largest)):
             assert moments(law, values)[1:] == pytest.approx((variance, 1.0), abs=3e-4)
 
 
 def test_no_distribution_that_explains_values_as_well_has_a_smaller_or_a_larger_variance():
-    """SLSQP over all distributions on the values and both bounds, with the deviance that the law
-    has.
-    """
+    """SLSQP over all distributions on the values and both bounds, with the deviance of the law."""
     values = 1 / np.array([1, 1, 2, 3, 3, 5, 8, 20, 20, 20, 40, 90])
     points = np.append(values, [0.0, 1.0])
     for sign, law in zip((1, -1), extreme_laws(values, 1.0, alpha=0.05), strict=True):

@@ -1,6 +1,4 @@
-"""An option that the caller names has its effect, or is refused: each option of each function, by
-kind of input.
-"""
+"""An option that the caller names has its effect, or is refused, by function and kind of input."""
 
 import inspect
 
@@ -201,13 +199,15 @@ def test_an_option_without_effect_is_refused(function, arguments, options, optio
 
 
 @pytest.mark.parametrize(
-    "function", [sm.exact_ranks, sm.sampled_ranks, sm.ranked_lists], ids=lambda each: each.__name__
+    "function",
+    [sm.exact_ranks, sm.sampled_ranks, sm.ranked_lists],
+    ids=lambda function: function.__name__,
 )
 def test_each_option_of_a_reader_is_tried(function):
     options = {
         name
-        for name, of in inspect.signature(function).parameters.items()
-        if of.kind == of.KEYWORD_ONLY
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind == parameter.KEYWORD_ONLY
     }
     tried = {
         name
@@ -219,8 +219,9 @@ def test_each_option_of_a_reader_is_tried(function):
 
 
 def test_lists_are_in_the_order_that_is_named():
-    """By the places, x is the third of v to z either way; y is the second, and by the scores the
-    fourth.
+    """By the places, x is the third of v to z either way.
+
+    y is the second by the places, and the fourth by the scores.
     """
     judged = JUDGED.assign(item="y")
     by_score, by_place = (

@@ -1,6 +1,4 @@
-"""The public face of the library: what `import sampled_metrics as sm` gives, and that it is
-documented.
-"""
+"""The public face of the library: what `import sampled_metrics as sm` gives is documented."""
 
 import ast
 import doctest
@@ -31,9 +29,8 @@ def test_all_names_exist_and_type_checkers_see_the_same():
     statements = ast.parse(Path(sm.__file__).read_text(encoding="utf-8")).body
     [block] = [statement for statement in statements if isinstance(statement, ast.If)]
     imports = [statement for statement in block.body if isinstance(statement, ast.ImportFrom)]
-    assert {"__version__", *(alias.asname for one in imports for alias in one.names)} == set(
-        sm.__all__
-    )
+    names = {alias.asname for statement in imports for alias in statement.names}
+    assert {"__version__", *names} == set(sm.__all__)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -50,8 +47,8 @@ def test_help_has_the_names_of_types_that_people_read(name):
     public = getattr(sm, name)
     callables = {name: public}
     if inspect.isclass(public):
-        own = [method for method in vars(public) if not method.startswith("_")]
-        callables |= {f"{name}.{method}": getattr(public, method) for method in own}
+        methods = [method for method in vars(public) if not method.startswith("_")]
+        callables |= {f"{name}.{method}": getattr(public, method) for method in methods}
     for where, function in callables.items():
         if callable(function):
             arguments = str(inspect.signature(function))
@@ -69,22 +66,22 @@ def test_arguments_after_the_data_are_keyword_only(name):
 
 
 def test_the_import_loads_neither_pandas_nor_scipy():
-    code = (
+    program = (
         "import sys, sampled_metrics; sys.exit(any(name in sys.modules for name in ('pandas', "
         "'scipy')))"
     )
     source = Path(sm.__file__).parents[1]
-    assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], cwd=source, check=False).returncode == 0
 
 
 def test_the_functions_load_no_part_of_scipy_that_they_may_not_need():
-    code = (
+    program = (
         "import sys, sampled_metrics as sm; sm.evaluate, sm.correct, sm.compare; "
         "sys.exit(any(f'scipy.{name}' in sys.modules for name in ('optimize', 'stats', "
         "'interpolate')))"
     )
     source = Path(sm.__file__).parents[1]
-    assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], cwd=source, check=False).returncode == 0
 
 
 def test_an_error_is_a_value_error_of_one_line_that_moves_no_cursor_and_no_longer_than_a_screen():

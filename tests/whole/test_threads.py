@@ -1,6 +1,4 @@
-"""The functions of all packages compute on one thread of linear algebra each, as those of the core
-do.
-"""
+"""The functions of all packages compute on one thread of linear algebra each, as the core does."""
 
 import numpy as np
 import pytest

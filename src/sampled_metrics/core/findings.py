@@ -7,6 +7,7 @@ else does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -47,13 +48,10 @@ class Finding:
 
 
 def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[Finding]:
-    """Return the findings with the name of their recommender, or of their group, where they have
-    none yet.
-    """
+    """Return the findings with the names of their recommender and group, where they have none."""
+    names = (name,) if name else ()
     return [
-        replace(
-            finding, names=finding.names or ((name,) if name else ()), group=finding.group or group
-        )
+        replace(finding, names=finding.names or names, group=finding.group or group)
         for finding in findings
     ]
 
@@ -67,8 +65,9 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 
 def from_source(findings: Iterable[Finding], source: str) -> list[Finding]:
-    """Return the findings with the value source, the name of a file or table, where they have none
-    yet.
+    """Return the findings with the value source where they lack it.
+
+    It is the name of a file or table.
     """
     return [replace(finding, values={"source": source, **finding.values}) for finding in findings]
 
@@ -93,8 +92,4 @@ def plain(value: Any) -> Any:
         return [plain(element) for element in value]
     if hasattr(value, "item"):
         value = value.item()
-    return (
-        None
-        if isinstance(value, float) and (value != value or abs(value) == float("inf"))
-        else value
-    )
+    return None if isinstance(value, float) and not math.isfinite(value) else value

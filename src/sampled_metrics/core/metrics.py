@@ -1,5 +1,4 @@
-"""Ranking metrics by label: their formulas, and their values at the rank of one relevant item, and
-of ranked lists.
+"""Ranking metrics by label: their formulas, and their values at a rank and of ranked lists.
 
 A metric is a sum over the relevant items of a user, up to rank k, divided by a number (eqs 3 to 6
 of the paper). The metric of one relevant item, by its rank (eqs 8 to 13), is the sum of one term. A
@@ -39,11 +38,14 @@ Discount = Callable[[Floats], Floats]
 # --- gains and discounts ------------------------------------------------------------------------
 
 
-def gain_from(least: float | None) -> Gain:
-    """Return the gain 1 of a grade of at least `least`, or above 0 if it is None, and 0 of
-    another.
+def gain_from(lowest_relevant: float | None) -> Gain:
+    """Return the gain that is 1 from the lowest relevant grade on, and 0 below it.
+
+    If that is None, the grades above 0 are relevant.
     """
-    return lambda grades: np.where(grades > 0 if least is None else grades >= least, 1.0, 0.0)
+    if lowest_relevant is None:
+        return lambda grades: np.where(grades > 0, 1.0, 0.0)
+    return lambda grades: np.where(grades >= lowest_relevant, 1.0, 0.0)
 
 
 def linear_gain(grades: Floats) -> Floats:
@@ -57,15 +59,17 @@ def exponential_gain(grades: Floats) -> Floats:
 
 
 def log2_discount(ranks: Floats) -> Floats:
-    """Discount of a rank r: log2(r + 1), so 1, 1.58, 2, … (Burges et al. 2005; trec_eval; eq. 6 of
-    the paper).
+    """Discount of a rank r: log2(r + 1), so 1, 1.58, 2, … (Burges et al. 2005; eq. 6 of the paper).
+
+    trec_eval has it, too.
     """
     return np.log2(ranks + 1.0)
 
 
 def log_discount_from(base: float) -> Discount:
-    """Return the discount max(1, log_b r), with a base b above 1 (lecture; Järvelin and Kekäläinen
-    2002).
+    """Return the discount max(1, log_b r), with a base b above 1.
+
+    It is that of the lecture, and of Järvelin and Kekäläinen 2002.
 
     The first b ranks have no discount. The lecture's base is 2: 1, 1, 1.58, 2, ….
     """
@@ -74,8 +78,9 @@ def log_discount_from(base: float) -> Discount:
 
 
 def half_life_discount(half_life: float) -> Discount:
-    """Return the discount 2^((r - 1) / (half_life - 1)): 1 at rank 1, 2 at the half-life (lecture;
-    Breese et al. 1998).
+    """Return the discount 2^((r - 1) / (half_life - 1)): 1 at rank 1, 2 at the half-life.
+
+    It is that of the lecture, and of Breese et al. 1998.
 
     The half-life, above 1, is the rank at which a user looks at the item with probability 1/2; 5 in
     Breese et al.
@@ -89,10 +94,10 @@ def half_life_discount(half_life: float) -> Discount:
     return discount
 
 
-def above(name: str, value: float, least: float) -> float:
-    """Return a parameter, or raise ConfigError if it is not a finite number above the least."""
-    if not is_real(value) or not least < value < np.inf:
-        raise ConfigError(f"{name} is {value!r}; it has to be a finite number above {least:g}")
+def above(name: str, value: float, bound: float) -> float:
+    """Return a parameter, or raise ConfigError if it is not a finite number above a bound."""
+    if not is_real(value) or not bound < value < np.inf:
+        raise ConfigError(f"{name} is {value!r}; it has to be a finite number above {bound:g}")
     return float(value)
 
 
@@ -106,13 +111,12 @@ def refuse_cells(bad: NDArray[np.bool_], array: Floats, name: str, rule: str) ->
         )
 
 
-# --- metrics ------------------------------------------------------------------------------------
+# --- formulas -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A metric at any cut-off: the sum of the terms of the relevant items up to rank k, divided by
-    a number.
+    """A metric at any cut-off: a sum of terms of relevant items up to rank k, divided by a number.
 
     Attributes:
         name: its name in tables and figures.
@@ -140,12 +144,15 @@ class Formula:
         It ignores the candidates.
         """
         rank = np.asarray(rank, dtype=np.float64)
-        divisor = self.term(1.0, 1, 1.0) if self.divisor is None else self.divisor(1, _last(k))
-        return np.asarray(np.where(rank <= _last(k), self.term(rank, 1, 1.0), 0.0) / divisor)
+        last = _last(k)
+        divisor = self.term(1.0, 1, 1.0) if self.divisor is None else self.divisor(1, last)
+        terms = np.where(rank <= last, self.term(rank, 1, 1.0), 0.0)
+        return np.asarray(terms / divisor)
 
     def gains(self, grades: Floats, relevant_from: float | None = None) -> Floats:
-        """Return the gains of (users, …) grades, 0 of NaN; `relevant_from` is the lowest relevant
-        grade.
+        """Return the gains of (users, …) grades, 0 of NaN.
+
+        `relevant_from` is the lowest relevant grade.
         """
         padding = np.isnan(grades)
         gain = self.gain or gain_from(relevant_from)
@@ -175,14 +182,17 @@ class Formula:
             divisor = self._sums(-np.sort(-judged, axis=1), k)
         defined = (relevant > 0) & (divisor > 0)
         values = self._sums(gains, k) / np.where(defined, divisor, 1.0)
-        return np.where(defined, np.minimum(values, 1.0) if self.bounded else values, 0.0)
+        if self.bounded:  # rounding may lead above 1
+            values = np.minimum(values, 1.0)
+        return np.where(defined, values, 0.0)
 
     def _sums(self, gains: Floats, k: int | None) -> Floats:
         """Return the (users,) sums of the terms of lists."""
         gains = gains[:, :k]
         hits = gains > 0
         rank = np.arange(1.0, gains.shape[1] + 1)
-        return np.where(hits, self.term(rank, np.cumsum(hits, axis=1), gains), 0.0).sum(axis=1)
+        terms = self.term(rank, np.cumsum(hits, axis=1), gains)
+        return np.where(hits, terms, 0.0).sum(axis=1)
 
 
 def _last(k: int | None) -> float:
@@ -205,8 +215,7 @@ class Auc:
     linear_in_rank = True
 
     def of_rank(self, rank: ArrayLike, candidates: ArrayLike, k: int | None) -> Floats:
-        """Return the value of one relevant item at rank r of n candidates, eq. 7: (n - r) / (n -
-        1).
+        """Return the value of one relevant item at rank r of n: (n - r) / (n - 1), eq. 7.
 
         It is linear in the rank, so a mean (fractional) rank gives the mean value. It is NaN for n
         = 1.
@@ -218,8 +227,9 @@ class Auc:
 
 @dataclass(frozen=True)
 class Family:
-    """Metrics with a parameter in the label: the key ``rbp-p`` of `METRICS` is the family of
-    ``rbp-0.8``.
+    """Metrics with a parameter in the label.
+
+    The key ``rbp-p`` of `METRICS` is the family of ``rbp-0.8``.
 
     Attributes:
         formula: p → the formula. It raises ConfigError if the parameter is not allowed.
@@ -253,15 +263,12 @@ FORMULAS = {
 
 def _normalised(name: str, discount: Callable[[float], Discount]) -> Family:
     """Return NDCG with another discount, which has a parameter."""
-    return Family(
-        lambda number: Formula(
-            f"{name} {_as_text(number)}",
-            ("", "@k"),
-            discounted(discount(number)),
-            None,
-            linear_gain,
-        )
-    )
+
+    def formula(parameter: float) -> Formula:
+        term = discounted(discount(parameter))
+        return Formula(f"{name} {_as_text(parameter)}", ("", "@k"), term, None, linear_gain)
+
+    return Family(formula)
 
 
 def _as_text(parameter: float) -> str:
@@ -289,10 +296,9 @@ ALIASES = {
 
 
 def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
-    """Return the usual name and the formula of a metric by a name in small letters, such as ``hr``
-    or ``rbp-0.8``.
+    """Return the usual name and the formula of a metric; None if there is no such metric.
 
-    Returns None if there is no such metric.
+    `name` is in small letters, such as ``hr`` or ``rbp-0.8``.
 
     Raises:
         ConfigError: its parameter is not a number, or not allowed.
@@ -302,13 +308,16 @@ def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
     if formula is not None and not isinstance(formula, Family):
         return usual, formula
     parts = re.fullmatch(r"(.+?)-?([0-9.]+(?:e-?[0-9]+)?)", name)
+    if parts is None:
+        return None
+    family_name, number = parts.groups()
     for key, family in METRICS.items():
-        if parts and isinstance(family, Family) and key.rpartition("-")[0] == parts[1]:
+        if isinstance(family, Family) and key.rpartition("-")[0] == family_name:
             try:
-                parameter = float(parts[2])
+                parameter = float(number)
             except ValueError:
-                raise ConfigError(f"{name}: {parts[2]!r} is not a number") from None
-            return f"{parts[1]}-{_as_text(parameter)}", family.formula(parameter)
+                raise ConfigError(f"{name}: {number!r} is not a number") from None
+            return f"{family_name}-{_as_text(parameter)}", family.formula(parameter)
     return None
 
 
@@ -337,8 +346,9 @@ class Metric:
     formula: Formula | Auc | None = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle a metric of this library by its label, as its function of the rank cannot be
-        pickled.
+        """Pickle a metric of this library by its label.
+
+        Its function of the rank cannot be pickled.
         """
         try:
             is_of_library = self.formula is not None and metric(self.label) is self
@@ -356,8 +366,9 @@ class Metric:
         return self.of_rank(np.arange(1, candidates + 1), candidates)
 
     def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Return the mean over the ranks above + 1 … above + tied + 1: the expectation if ties are
-        broken at random.
+        """Return the mean over the ranks above + 1 … above + tied + 1.
+
+        It is the expectation if ties are broken at random.
 
         Args:
             above: (events,) number of candidates that score higher than the held-out item.
@@ -375,8 +386,9 @@ class Metric:
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0), self.cutoff, above, tied)
 
     def squares_over_ties(self, above: Ints, tied: Ints) -> Floats:
-        """Return the mean square over ties, for a metric that is not linear; parameters as in
-        `over_ties`.
+        """Return the mean square over ties, for a metric that is not linear.
+
+        Parameters as in `over_ties`.
         """
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0) ** 2, self.cutoff, above, tied)
 
@@ -388,33 +400,37 @@ _NODES, _SHARES = np.polynomial.legendre.leggauss(32)
 
 
 def _mean_over_ranks(
-    of_rank: Callable[[ArrayLike], Floats], cutoff: int | None, above: Ints, tied: Ints
+    value_at: Callable[[ArrayLike], Floats], cutoff: int | None, above: Ints, tied: Ints
 ) -> Floats:
-    """Return the mean of a function over the ranks above + 1 … above + tied + 1, (events,), in
-    bounded memory.
+    """Return the mean of a function over the ranks above + 1 … above + tied + 1, (events,).
+
+    It takes bounded memory.
 
     Args:
-        of_rank: smooth in the logarithm of ranks up to the cut-off, and 0 beyond it.
+        value_at: the function, smooth in the logarithm of ranks up to the cut-off, and 0 beyond it.
         cutoff: k, or None.
         above: (events,) ints.
         tied: (events,) ints.
     """
     last: Ints = above + tied + 1 if cutoff is None else np.minimum(above + tied + 1, cutoff)
     summed = min(int(last.max(initial=0)), SUMMED)
-    running = np.concatenate(([0.0], np.cumsum(of_rank(np.arange(1, summed + 1)))))
-    total = running[np.minimum(last, summed)] - running[np.minimum(above, np.minimum(last, summed))]
+    running = np.concatenate(([0.0], np.cumsum(value_at(np.arange(1, summed + 1)))))
+    last_summed = np.minimum(last, summed)
+    total = running[last_summed] - running[np.minimum(above, last_summed)]
     far = np.flatnonzero(last > np.maximum(above, SUMMED))
-    for some in np.array_split(far, len(far) // SUMMED + 1):
-        first = np.maximum(above[some], SUMMED)
+    for events in np.array_split(far, len(far) // SUMMED + 1):
+        before = np.maximum(above[events], SUMMED)
         # the last rank is separate: at the cut-off, an integral to half a rank beyond it would
         # include zeros
-        total[some] += _integral(of_rank, first + 0.5, last[some] - first - 1) + of_rank(last[some])
+        integral = _integral(value_at, before + 0.5, last[events] - before - 1)
+        total[events] += integral + value_at(last[events])
     return total / (tied + 1)
 
 
-def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Ints) -> Floats:
-    """Return ∫ f(r) dr from start, (events,): the sum over whole r, with a relative error of at
-    most 1/(12 start²).
+def _integral(value_at: Callable[[ArrayLike], Floats], start: Floats, length: Ints) -> Floats:
+    """Return ∫ f(r) dr from start, (events,), which stands for the sum over whole r.
+
+    Their relative difference is at most 1/(12 start²).
 
     It uses Gauss-Legendre quadrature in log r, exact up to degree 63, which gives all digits if
     start ≥ 2²⁰.
@@ -424,7 +440,7 @@ def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Int
     weights = np.zeros(len(start))
     for node, share in zip((_NODES + 1) / 2, _SHARES, strict=True):
         weight = share * np.exp(width * node)
-        total += weight * of_rank(start * np.exp(width * node))
+        total += weight * value_at(start * np.exp(width * node))
         weights += weight
     return length * (total / weights)
 
@@ -464,15 +480,18 @@ def metric(label: str) -> Metric:
     is_cutoff = re.fullmatch("[1-9][0-9]{0,8}", k) is not None
     suffix = "@k" if separator else ""
     if not formula or suffix not in formula.suffixes or is_cutoff != bool(separator):
-        known = ", ".join(
-            " or ".join(key + end for end in one.suffixes) for key, one in METRICS.items()
-        )
+        known = ", ".join(map(_written_labels, METRICS))
         meant = did_you_mean(ALIASES.get(name, name), [*METRICS, *ALIASES], separator + k)
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 "
             "to 999999999"
         )
     return _metric(usual, int(k) if separator else None)
+
+
+def _written_labels(name: str) -> str:
+    """Return how labels of a name of `METRICS` are written, such as "ap or ap@k"."""
+    return " or ".join(name + suffix for suffix in METRICS[name].suffixes)
 
 
 @cache
@@ -484,7 +503,8 @@ def _metric(name: str, k: int | None) -> Metric:
     def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
         return formula.of_rank(rank, candidates, k)
 
-    return Metric(name if k is None else f"{name}@{k}", of_rank, formula.linear_in_rank, k, formula)
+    label = name if k is None else f"{name}@{k}"
+    return Metric(label, of_rank, formula.linear_in_rank, k, formula)
 
 
 def _parts(label: str) -> tuple[str, str, str]:
@@ -493,9 +513,10 @@ def _parts(label: str) -> tuple[str, str, str]:
     return re.sub(r"[\s_]+", "-", name.strip()), separator, k.strip()
 
 
-def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
-    """Return one metric, or several, by label as it is written: HR@10 is the metric ``hit-rate@10``
-    by this name.
+def metrics_by_label(metrics: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
+    """Return one metric, or several, by label as it is written.
+
+    HR@10 is the metric ``hit-rate@10`` by this name.
 
     A metric is given by its label, or as a `Metric`.
 
@@ -504,37 +525,43 @@ def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Met
             hit-rate@10.
     """
     by_label: dict[str, Metric] = {}
-    for label_or_metric in check_labels(given, what, Metric):
-        is_label = isinstance(label_or_metric, str)
-        one = metric(label_or_metric) if is_label else label_or_metric
-        label = label_or_metric.strip() if is_label else one.label
-        for before, other in by_label.items():
-            if one.label == other.label:
+    for label_or_metric in check_labels(metrics, what, Metric):
+        if isinstance(label_or_metric, str):
+            measure = metric(label_or_metric)
+            label = label_or_metric.strip()
+        else:
+            measure = label_or_metric
+            label = measure.label
+        for known_label, known_measure in by_label.items():
+            if measure.label == known_measure.label:
                 raise ConfigError(
-                    f"{what}: {before!r} and {label!r} are the same one; give it once"
+                    f"{what}: {known_label!r} and {label!r} are the same one; give it once"
                 )
-        by_label[label] = one
+        by_label[label] = measure
     return by_label
 
 
 def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
-    """Return the groups of two or more labels whose metrics have the same value at every rank of
-    one relevant item.
+    """Return groups of labels whose metrics have the same value at every rank of one relevant item.
+
+    A group has two labels or more.
 
     Metrics without a formula are left out: a function of your own may not accept every rank.
     """
     n = 2**30
     ranks = np.unique(np.geomspace(1, n, 1000).round())
     groups: dict[tuple[object, ...], list[str]] = {}
-    for label, one in metrics.items():
-        if one.formula is not None:
-            groups.setdefault((one.cutoff, one.of_rank(ranks, n).tobytes()), []).append(label)
+    for label, measure in metrics.items():
+        if measure.formula is not None:
+            values = measure.of_rank(ranks, n).tobytes()
+            groups.setdefault((measure.cutoff, values), []).append(label)
     return [labels for labels in groups.values() if len(labels) > 1]
 
 
 def can_mislead(label: str) -> bool:
-    """Return whether uniform negatives change the expectation of a metric, so that they may order
-    it wrongly.
+    """Return whether uniform negatives may order recommenders wrongly by a metric.
+
+    They may if they change the expectation of the metric.
 
     A metric that is linear in the rank, which is AUC alone, has the same expectation as among all
     candidates. A label that is not of this library is of a metric of your own, which can.
@@ -545,8 +572,9 @@ def can_mislead(label: str) -> bool:
 
 
 def metric_name(label: str) -> str:
-    """Return the displayed name of a metric: ``ndcg@10`` is NDCG@10, ``recall@1-50`` is
-    Recall@1-50.
+    """Return the displayed name of a metric: that of ``ndcg@10`` is NDCG@10.
+
+    That of ``recall@1-50`` is Recall@1-50.
 
     Any other label is returned unchanged.
     """

@@ -196,7 +196,7 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
         total = response.raw.length_remaining
         with (
             open(temporary, "xb") as file,
-            terminal_bar(file_name(url), total, of_bytes=True) as advance,
+            terminal_bar(file_name(url), total, are_bytes=True) as advance,
         ):
             for data in response.iter_content(2**16):
                 size += len(data)

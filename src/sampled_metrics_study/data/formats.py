@@ -400,7 +400,7 @@ def read_events(
     with open_member(path, member or form.member) as stream:
         source: Any = stream.raw
         with terminal_bar(
-            f"reading {path.name}", source.size, delay=LATE, of_bytes=True
+            f"reading {path.name}", source.size, delay=LATE, are_bytes=True
         ) as source.advance:
             yield from form.parse(stream, source.name, **(options or {}))
 

@@ -36,14 +36,14 @@ def column_of(values: list) -> pd.Series:
 
 @pytest.mark.parametrize("values", SAME.values(), ids=SAME)
 def test_same_ids(values):
-    for first in (values, values[::-1]):
-        assert len(id_column(column_of(first)).ids) == 1
+    for ordered in (values, values[::-1]):
+        assert len(id_column(column_of(ordered)).ids) == 1
 
 
 @pytest.mark.parametrize("values", APART.values(), ids=APART)
 def test_different_ids(values):
-    for first in (values, values[::-1]):
-        column = id_column(column_of(first))
+    for ordered in (values, values[::-1]):
+        column = id_column(column_of(ordered))
         assert sorted(column.number.tolist()) == list(range(len(values)))
 
 
@@ -108,7 +108,7 @@ def test_120_users_are_not_61():
 
 
 def test_tables_of_ranks_refuse_them(tmp_path):
-    first = (
+    says = (
         "9007199254740992.0, a float that may stand for several whole numbers; give ids as "
         "integers or as text"
     )
@@ -134,7 +134,7 @@ def test_tables_of_ranks_refuse_them(tmp_path):
         with pytest.raises(DataError) as caught:
             call()
         assert "a float that may stand for several whole numbers" in str(caught.value), name
-        assert first in str(caught.value).replace("'", ""), name
+        assert says in str(caught.value).replace("'", ""), name
 
 
 # --- spaces -------------------------------------------------------------------------------------
@@ -168,9 +168,9 @@ def test_groups_of_a_mapping_are_by_the_same_rule():
 
 def test_users_of_two_tables_are_paired_by_the_same_rule():
     ones = np.ones(40, dtype=np.int64)
-    of_floats = sm.ExactRanks(np.arange(40.0), ones * 9, ones, ones * 0)
-    of_text = sm.ExactRanks(np.arange(40).astype(str), ones * 9, ones * 2, ones * 0)
-    result = sm.compare({"a": of_floats, "b": of_text}, metrics="recall@2")
+    floats = sm.ExactRanks(np.arange(40.0), ones * 9, ones, ones * 0)
+    texts = sm.ExactRanks(np.arange(40).astype(str), ones * 9, ones * 2, ones * 0)
+    result = sm.compare({"a": floats, "b": texts}, metrics="recall@2")
     assert result["users"].tolist() == [40]
 
 

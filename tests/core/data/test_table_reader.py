@@ -110,10 +110,10 @@ class Endless(io.RawIOBase):
         self.read_bytes = 0
 
     def read(self, size=-1):
-        given = self.beginning
+        beginning = self.beginning
         self.beginning = b""
         self.read_bytes += size
-        return given or self.more * size
+        return beginning or self.more * size
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_the_first_malformed_line_is_refused_and_all_are_skipped(content, block)
     else:
         assert read(content, block=block) == (
             [line.split(",") for _, line in numbered],
-            [each for each, _ in numbered],
+            [number for number, _ in numbered],
         )
     good = [(line.split(","), number) for number, line in numbered if number not in bad]
-    found = read(content, block=block, skips_bad_lines=True)
-    assert list(zip(*found, strict=True)) == good
+    rows, numbers = read(content, block=block, skips_bad_lines=True)
+    assert list(zip(rows, numbers, strict=True)) == good
 
 
 @given(
@@ -226,8 +226,8 @@ def test_integers_are_only_what_str_writes_as_the_file_does(rows, separator, quo
     csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows(
         ["abc", *rows]
     )
-    found, _ = read(written.getvalue().encode(), separator, block, integers={"a", "b"})
-    assert [(str(a), str(b), c) for a, b, c in found] == rows
+    fields, _ = read(written.getvalue().encode(), separator, block, integers={"a", "b"})
+    assert [(str(a), str(b), c) for a, b, c in fields] == rows
 
 
 def test_integers_are_numbers_until_a_field_is_not():

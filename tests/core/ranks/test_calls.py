@@ -1,6 +1,4 @@
-"""Calls that Python refuses: the message has a call that works, with the arguments of the one that
-was refused.
-"""
+"""Calls that Python refuses: the message has a call that works, with the same arguments."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,4 @@
-"""Columns of ranks from arrays, tables and mappings: what is taken, and what is refused with its
-row and column.
-"""
+"""Columns of ranks from arrays, tables and mappings: what is taken, and what is refused where."""
 
 import functools
 from decimal import Decimal
@@ -59,12 +57,19 @@ def test_columns_may_have_usual_names():
         table = sm.exact_ranks(FRAME.set_axis(names.split(), axis="columns"))
         assert (table.user.tolist(), table.above.tolist()) == (["ann", "bob", "eve"], [0, 11, 4])
         assert table.candidates.tolist() == [50, 60, 70]
-    for user, found in (
-        (["7", "8", "9"], [7, 8, 9]),
-        ([7.0, 8, 9], [7, 8, 9]),
-        (["7", "08", "x"], ["7", "08", "x"]),
-    ):
-        assert sm.exact_ranks(frame(rank=RANKS, user=user), candidates=10).user.tolist() == found
+
+
+@pytest.mark.parametrize(
+    ("column", "users"),
+    [
+        pytest.param(["7", "8", "9"], [7, 8, 9], id="texts of numbers"),
+        pytest.param([7.0, 8, 9], [7, 8, 9], id="floats"),
+        pytest.param(["7", "08", "x"], ["7", "08", "x"], id="texts"),
+    ],
+)
+def test_users_are_integers_if_all_are_whole_numbers(column, users):
+    table = sm.exact_ranks(frame(rank=RANKS, user=column), candidates=10)
+    assert table.user.tolist() == users
 
 
 def test_columns_that_are_taken_or_not_used_are_named():
@@ -129,18 +134,24 @@ def test_several_recommenders_are_a_long_or_a_wide_table_or_a_mapping(ranks, opt
 
 
 @pytest.mark.parametrize(
-    ("given", "names"),
+    ("mapping", "names"),
     [
-        ({"user_id": ["a", "b"], "position": np.array([3, 4])}, [UNNAMED]),
-        ({"above": [2, 3], "tied": (0, 0)}, [UNNAMED]),
-        ({"ann": {"film": 0.9}, "bob": {}}, [UNNAMED]),
-        ({"old": [1, 2], "new": [3, 4]}, ["old", "new"]),
-        ({"rank": frame(rank=[1]), "new": [2]}, ["rank", "new"]),
-        ({"user": [1, 2], "item": [3, 4]}, ["user", "item"]),  # as of k nearest users, or items
+        pytest.param(
+            {"user_id": ["a", "b"], "position": np.array([3, 4])}, [UNNAMED], id="usual names"
+        ),
+        pytest.param({"above": [2, 3], "tied": (0, 0)}, [UNNAMED], id="above and tied"),
+        pytest.param({"ann": {"film": 0.9}, "bob": {}}, [UNNAMED], id="lists of users"),
+        pytest.param({"old": [1, 2], "new": [3, 4]}, ["old", "new"], id="recommenders"),
+        pytest.param(
+            {"rank": frame(rank=[1]), "new": [2]}, ["rank", "new"], id="a recommender called rank"
+        ),
+        pytest.param(
+            {"user": [1, 2], "item": [3, 4]}, ["user", "item"], id="k nearest users, and items"
+        ),
     ],
 )
-def test_a_mapping_has_columns_or_recommenders(given, names):
-    columns = columns_by_recommender(given)
+def test_a_mapping_has_columns_or_recommenders(mapping, names):
+    columns = columns_by_recommender(mapping)
     assert ([UNNAMED] if isinstance(columns, Columns) else list(columns)) == names
 
 
@@ -257,12 +268,7 @@ def test_rows_of_several_recommenders_are_refused_where_a_text_tells_them_apart(
             read()
     items = [f"item {number}" for number in range(60)]
     # numbers, as of items; no pairs
-    for model in (
-        [1, 2] * 30,
-        items,
-        ["a", "a"] * 30,
-        ["a", "b"] * 29 + ["a", "a"],
-    ):
+    for model in ([1, 2] * 30, items, ["a", "a"] * 30, ["a", "b"] * 29 + ["a", "a"]):
         assert len(sm.exact_ranks(ROWS.assign(model=model), candidates=40)) == 60
     assert len(sm.exact_ranks(ROWS, candidates=40, groups="model")) == 60
 

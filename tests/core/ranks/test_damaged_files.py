@@ -1,6 +1,4 @@
-"""Files that are damaged, or hold what no table of ranks can: each is refused in one line, or read
-as what it was.
-"""
+"""Damaged files, and those that hold no ranks: each is refused in one line, or read as it was."""
 
 import json
 

@@ -1,5 +1,4 @@
-"""Tables of ranks: what they refuse, their expectations against enumeration, and what functions
-take.
+"""Tables of ranks: what they refuse, expectations against enumeration, and what functions take.
 
 Those are tables that a reader returned, of one kind, by names that differ, of the same users.
 """
@@ -88,17 +87,17 @@ def sampled(users: list | None, candidates: list[int]) -> SampledRanks:
 
 
 def test_events_of_other_users_are_refused() -> None:
-    one = table(["ada", "ben", "cleo"], [7, 8, 9])
-    other = table([1, 2, 3], [7, 8, 8])
+    named = table(["ada", "ben", "cleo"], [7, 8, 9])
+    numbered = table([1, 2, 3], [7, 8, 8])
     with pytest.raises(
         sm.DataError,
         match=r"with 7 to 9 candidates, 24 in all and 3 users with 7 to 8 .*, 23 in all",
     ):
-        require_same_events({"A": one, "B": other})
+        require_same_events({"A": named, "B": numbered})
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "says"),
+    ("rows_a", "rows_b", "says"),  # users and candidates
     [
         (
             (["a", "b"], [9, 9]),
@@ -125,10 +124,10 @@ def test_events_of_other_users_are_refused() -> None:
         ),
     ],
 )
-def test_pairs_of_other_users_or_other_candidates_are_refused(one, other, says) -> None:
+def test_pairs_of_other_users_or_other_candidates_are_refused(rows_a, rows_b, says) -> None:
     for make in (table, sampled):
         with pytest.raises(sm.DataError, match=says):
-            pair_users(make(*one), make(*other), ("A", "B"))
+            pair_users(make(*rows_a), make(*rows_b), ("A", "B"))
 
 
 def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:
@@ -167,11 +166,11 @@ events = st.integers(2, 7).flatmap(
     st.integers(1, 9),
     st.integers(0, 9),
 )
-def test_expectations_are_those_over_every_way_to_break_the_ties(rows, label, first, last):
+def test_expectations_are_those_over_every_way_to_break_the_ties(rows, label, best, worst):
     table = rows_of(rows)
     metric = sm.metric(label)
-    counts = [sum(first <= rank <= last for rank in ranks) for ranks in orders(table)]
-    assert table.expected_between(first, last) == pytest.approx(np.mean(counts), abs=1e-12)
+    counts = [sum(best <= rank <= worst for rank in ranks) for ranks in orders(table)]
+    assert table.expected_between(best, worst) == pytest.approx(np.mean(counts), abs=1e-12)
     means = [metric.of_rank(np.array(ranks), table.candidates).mean() for ranks in orders(table)]
     assert table.tie_deviation(metric) == pytest.approx(np.std(means), rel=1e-9, abs=1e-9)
     assert table.values(metric).mean() == pytest.approx(np.mean(means), rel=1e-12)

@@ -1,5 +1,6 @@
-"""A named index of pandas is a column of a table, in memory and in files; numbers of users are by
-their labels.
+"""A named index of pandas is a column of a table, and numbers of users are by their labels.
+
+It is so in memory and in files.
 """
 
 from typing import Any
@@ -68,17 +69,17 @@ def test_users_of_an_index_are_the_unit_of_intervals() -> None:
     table["rank"] = rng.integers(1, 901, len(table))
     result = sm.evaluate(sm.exact_ranks(table.set_index("user")), metrics="recall@10")
     assert result["users"].tolist() == [120]
-    of_users = (table["rank"] <= 10).groupby(table["user"]).mean()
-    assert result["value"].item() == pytest.approx(of_users.mean())
-    assert result["standard_error"].item() == pytest.approx(of_users.std() / np.sqrt(120))
+    recalls = (table["rank"] <= 10).groupby(table["user"]).mean()
+    assert result["value"].item() == pytest.approx(recalls.mean())
+    assert result["standard_error"].item() == pytest.approx(recalls.std() / np.sqrt(120))
 
 
 def test_a_range_of_numbers_with_a_name_is_kept_in_parquet(tmp_path: Any) -> None:
     ranks = pd.DataFrame({"rank": [3, 1, 2], "candidates": 9}).rename_axis("user")
     assert isinstance(ranks.index, pd.RangeIndex)
     ranks.to_parquet(tmp_path / "ranks.parquet")
-    for given in (ranks, tmp_path / "ranks.parquet"):
-        assert rows(sm.exact_ranks(given)) == [(0, 3, 9), (1, 1, 9), (2, 2, 9)]
+    for source in (ranks, tmp_path / "ranks.parquet"):
+        assert rows(sm.exact_ranks(source)) == [(0, 3, 9), (1, 1, 9), (2, 2, 9)]
 
 
 def test_a_range_in_parts_of_a_parquet_file_goes_on(
@@ -96,12 +97,12 @@ def test_a_range_in_parts_of_a_parquet_file_goes_on(
     assert sm.exact_ranks(tmp_path / "ranks.parquet").user.tolist() == list("vwxyz")
     wrong = ranks.assign(user=[10, 12, 14, 17, 18])
     wrong.to_parquet(tmp_path / "ranks.parquet")
-    for given, name in ((wrong, "ranks"), (tmp_path / "ranks.parquet", r".*ranks\.parquet")):
+    for source, name in ((wrong, "ranks"), (tmp_path / "ranks.parquet", r".*ranks\.parquet")):
         with pytest.raises(
             DataError,
             match=rf"^{name}, row 4: the index user has 16, and the column of this name 17; ",
         ):
-            sm.exact_ranks(given)
+            sm.exact_ranks(source)
 
 
 def test_a_parquet_file_whose_rows_were_left_out_has_no_range(tmp_path: Any) -> None:
@@ -146,8 +147,8 @@ def test_an_index_of_text_without_a_name_is_the_users_in_files_too(tmp_path: Any
     ranks = pd.DataFrame({"rank": [3, 1], "candidates": 9}, index=["ann", "bob"])
     ranks.to_csv(tmp_path / "ranks.csv")
     ranks.to_parquet(tmp_path / "ranks.parquet")
-    for given in (ranks, tmp_path / "ranks.csv", tmp_path / "ranks.parquet"):
-        table = sm.exact_ranks(given)
+    for source in (ranks, tmp_path / "ranks.csv", tmp_path / "ranks.parquet"):
+        table = sm.exact_ranks(source)
         assert table.user.tolist() == ["ann", "bob"]
         assert table.notes == ("The index is taken as user.",)
 

@@ -1,6 +1,4 @@
-"""The reader of files of ranks: what it gives, what it refuses, and that nothing else ever comes
-out of it.
-"""
+"""The reader of files of ranks: what it gives, what it refuses, and that it does nothing else."""
 
 import csv
 import gzip
@@ -186,9 +184,7 @@ def mutated(draw):
 
 
 def given_or_refused(read):
-    """Return what is read, or None after a DataError of one line that begins with the file's
-    name.
-    """
+    """Return what is read; None after a DataError of one line that begins with the file's name."""
     try:
         return read()
     except DataError as error:

@@ -46,12 +46,10 @@ def names_of(tables):
 def test_by_and_seeds_give_the_tables_of_each_recommender_and_seed():
     tables = sm.exact_ranks(LONG, by="model", seeds="Seed")
     assert list(tables) == ["A", "B"]
-    assert {name: names_of(of_seeds) for name, of_seeds in tables.items()} == {
-        "A": ["1", "2", "10"],
-        "B": ["2", "10"],
-    }
-    for name, of_seeds in tables.items():
-        assert all(same(table, ALONE[name, int(table.seed_name)]) for table in of_seeds)
+    assert names_of(tables["A"]) == ["1", "2", "10"]
+    assert names_of(tables["B"]) == ["2", "10"]
+    for name, seed_tables in tables.items():
+        assert all(same(table, ALONE[name, int(table.seed_name)]) for table in seed_tables)
 
 
 def test_tables_of_seeds_are_those_of_a_list_and_so_is_their_comparison():
@@ -60,16 +58,16 @@ def test_tables_of_seeds_are_those_of_a_list_and_so_is_their_comparison():
         name: [sm.exact_ranks(ALONE[name, seed]) for seed in seeds] for name, seeds in SEEDS.items()
     }
     for name, tables in lists.items():
-        for table, other in zip(tables, read[name], strict=True):
-            assert table.to_frame().equals(other.to_frame())
-            assert (table.notes, table.cautions) == (other.notes, other.cautions)
-    pd.testing.assert_frame_equal(
-        *(pd.DataFrame(sm.compare(given, metrics="ndcg@10")) for given in (read, lists))
-    )
+        for table, read_table in zip(tables, read[name], strict=True):
+            assert table.to_frame().equals(read_table.to_frame())
+            assert table.notes == read_table.notes
+            assert table.cautions == read_table.cautions
+    comparison = pd.DataFrame(sm.compare(lists, metrics="ndcg@10"))
+    pd.testing.assert_frame_equal(pd.DataFrame(sm.compare(read, metrics="ndcg@10")), comparison)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "ranks",
     [
         pytest.param(OF_A.to_dict("list"), id="dict of columns"),
         pytest.param(OF_A.set_index(["user", "Seed"]), id="index of users and seeds"),
@@ -83,8 +81,8 @@ def test_tables_of_seeds_are_those_of_a_list_and_so_is_their_comparison():
         pytest.param(pa.Table.from_pandas(OF_A, preserve_index=False), id="pyarrow"),
     ],
 )
-def test_seeds_are_the_same_whatever_the_form_of_the_table(given):
-    tables = sm.exact_ranks(given, seeds="Seed")
+def test_seeds_are_the_same_whatever_the_form_of_the_table(ranks):
+    tables = sm.exact_ranks(ranks, seeds="Seed")
     assert names_of(tables) == ["1", "2", "10"]
     assert all(same(table, ALONE["A", int(table.seed_name)]) for table in tables)
 
@@ -239,87 +237,108 @@ def test_a_column_of_runs_that_no_argument_names_is_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "says"),
+    ("ranks", "options", "says"),
     [
-        (
+        pytest.param(
             LONG,
             {"by": "model"},
             "has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each a "
             "table of",
+            id="by alone",
         ),
-        (
+        pytest.param(
             {"x": OF_A},
             {},
             "x: has the column Seed, .* say --seeds Seed (in Python seeds='Seed'), or give each "
             "a table of",
+            id="mapping",
         ),
-        (OF_A.drop(columns="user"), {}, "has the column Seed, which no argument names"),
-        (OF_A.assign(trial=range(120)), {"seeds": "Seed"}, "the column trial, .* as in folds"),
-        (
+        pytest.param(
+            OF_A.drop(columns="user"),
+            {},
+            "has the column Seed, which no argument names",
+            id="no users",
+        ),
+        pytest.param(
+            OF_A.assign(trial=range(120)),
+            {"seeds": "Seed"},
+            "the column trial, .* as in folds",
+            id="a fold in each seed",
+        ),
+        pytest.param(
             pd.concat([OF_A.assign(trial=1), OF_A.assign(trial=2)]),
             {"seeds": "Seed"},
             "the column trial, .* with 2 values (1, 2); seeds names Seed; make one column of both",
+            id="two columns of runs",
         ),
-        (LONG, {"by": "model", "seeds": "model"}, "by and seeds name the same column, model"),
-        (OF_A, {"seeds": "user"}, "ranks: seeds names the column user, which is taken as user"),
-        (OF_A, {"seeds": "rank"}, "ranks: seeds names the column rank, which is taken as rank"),
-        (
+        pytest.param(
+            LONG,
+            {"by": "model", "seeds": "model"},
+            "by and seeds name the same column, model",
+            id="by the same",
+        ),
+        pytest.param(
+            OF_A,
+            {"seeds": "user"},
+            "ranks: seeds names the column user, which is taken as user",
+            id="user",
+        ),
+        pytest.param(
+            OF_A,
+            {"seeds": "rank"},
+            "ranks: seeds names the column rank, which is taken as rank",
+            id="rank",
+        ),
+        pytest.param(
             OF_A,
             {"seeds": "Seed", "groups": "Seed"},
             "ranks: seeds and groups name the same column, Seed",
+            id="groups",
         ),
-        (OF_A, {"seeds": "sead"}, "ranks: lacks the column sead"),
-        ([1, 2, 3], {"seeds": "Seed", "candidates": 900}, "ranks: lacks the column Seed"),
-        (
+        pytest.param(OF_A, {"seeds": "sead"}, "ranks: lacks the column sead", id="no column"),
+        pytest.param(
+            [1, 2, 3],
+            {"seeds": "Seed", "candidates": 900},
+            "ranks: lacks the column Seed",
+            id="ranks alone",
+        ),
+        pytest.param(
             OF_A.assign(Seed=[None, *[1] * 119]),
             {"seeds": "Seed"},
             "Seed is empty, and each row has a seed",
+            id="empty",
         ),
-        (
+        pytest.param(
             OF_A.assign(Seed=1e16),
             {"seeds": "Seed"},
             "Seed is 1e+16, a float that may stand for several",
+            id="floats",
         ),
-        (
+        pytest.param(
             pd.concat([OF_A, OF_A["Seed"]], axis=1),
             {},
             "ranks: has the column 'Seed' more than once",
+            id="twice",
         ),
-        (
+        pytest.param(
             {"rank": [1] * 1001, "row": range(1001)},
             {"seeds": "row", "candidates": 9},
             "row has 1001 values, and there",
+            id="rows",
         ),
-        (OF_A.assign(model="ab"), {"seeds": "Seed", "by": "modle"}, "lacks the column modle"),
-    ],
-    ids=[
-        *(
-            "by alone",
-            "mapping",
-            "no users",
-            "a fold in each seed",
-            "two columns of runs",
-            "by the same",
-            "user",
-        ),
-        *(
-            "rank",
-            "groups",
-            "no column",
-            "ranks alone",
-            "empty",
-            "floats",
-            "twice",
-            "rows",
-            "by another",
+        pytest.param(
+            OF_A.assign(model="ab"),
+            {"seeds": "Seed", "by": "modle"},
+            "lacks the column modle",
+            id="by another",
         ),
     ],
 )
-def test_refusals(given, options, says):
+def test_refusals(ranks, options, says):
     with pytest.raises(
         sm.DataError, match=re.escape(says).replace(re.escape(".*"), ".*")
     ) as caught:
-        sm.exact_ranks(given, **options)
+        sm.exact_ranks(ranks, **options)
     assert "\n" not in str(caught.value)
 
 

@@ -13,9 +13,10 @@ from sampled_metrics.core.ranks.truncation import log_share_of_compositions, see
 
 def test_share_of_compositions_is_that_of_their_list_or_of_a_recurrence() -> None:
     for parts, total, largest in ((8, 14, 3), (8, 20, 4), (8, 8, 2), (8, 24, 3)):
-        ways = sum(sum(each) == total for each in product(range(1, largest + 1), repeat=parts))
-        found = np.exp(log_share_of_compositions(parts, total, largest))
-        assert found == pytest.approx(ways / comb(total - 1, parts - 1), rel=0.05)
+        lists = product(range(1, largest + 1), repeat=parts)
+        ways = sum(sum(numbers) == total for numbers in lists)
+        share = np.exp(log_share_of_compositions(parts, total, largest))
+        assert share == pytest.approx(ways / comb(total - 1, parts - 1), rel=0.05)
     parts = 60
     total = 900
     largest = 40
@@ -23,9 +24,9 @@ def test_share_of_compositions_is_that_of_their_list_or_of_a_recurrence() -> Non
     counts = [1] + [0] * total
     for _ in range(parts):
         sums = np.cumsum(np.array([0, *counts], dtype=object))
-        counts = [sums[each] - sums[max(0, each - largest)] for each in range(total + 1)]
-    found = np.exp(log_share_of_compositions(parts, total, largest))
-    assert found == pytest.approx(counts[total] / comb(total - 1, parts - 1), rel=0.01)
+        counts = [sums[number] - sums[max(0, number - largest)] for number in range(total + 1)]
+    share = np.exp(log_share_of_compositions(parts, total, largest))
+    assert share == pytest.approx(counts[total] / comb(total - 1, parts - 1), rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["X", "Y", "Z"])
@@ -57,8 +58,9 @@ LAWS = {
 
 @pytest.mark.parametrize("law", LAWS)
 def test_exact_ranks_are_hardly_ever_refused(law: str) -> None:
-    """At most 2 of 600 tables of each law; 0.0001 is the limit for ranks that fall off
-    geometrically.
+    """At most 2 of 600 tables of each law.
+
+    The limit for ranks that fall off geometrically is 0.0001.
     """
     rng = np.random.default_rng(5)
     refused = 0

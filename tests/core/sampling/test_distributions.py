@@ -1,6 +1,4 @@
-"""P(x | rank) and P(x) with ties: of small pools by lists of every sample, and of large ones in
-fractions.
-"""
+"""P(x | rank), and P(x) with ties: by lists of samples of small pools, and in fractions."""
 
 from fractions import Fraction
 from math import comb, prod
@@ -99,9 +97,9 @@ def test_only_a_negligible_part_is_left_out(draws, replacement):
 def test_what_no_rank_gives_is_what_has_no_chance_at_any(n, m):
     chances = pmf(np.arange(n), n - 1, SamplingDesign(m, WITH)).max(axis=0)
     x = np.arange(m + 1)
-    found = impossible_with_replacement(x, np.full_like(x, m), np.full_like(x, n))
-    assert found.tolist() == (chances < np.finfo(float).tiny).tolist()
-    assert found.any() == ((n, m) in {(2, 7), (3, 1100), (4, 3000)})
+    is_impossible = impossible_with_replacement(x, np.full_like(x, m), np.full_like(x, n))
+    assert is_impossible.tolist() == (chances < np.finfo(float).tiny).tolist()
+    assert is_impossible.any() == ((n, m) in {(2, 7), (3, 1100), (4, 3000)})
 
 
 @pytest.mark.parametrize("rule", ["random", "beats-one"])
@@ -137,11 +135,11 @@ AROUND_THE_SWITCH = [
 @pytest.mark.parametrize(("above", "tied", "candidates"), AROUND_THE_SWITCH)
 def test_many_ties_without_replacement_in_whole_numbers(above, tied, candidates, m):
     pool = candidates - 1
-    of_x = [
+    ways = [
         sum(comb(r, x) * comb(pool - r, m - x) for r in range(above, above + tied + 1))
         for x in range(m + 1)
     ]
-    wanted = [float(Fraction(ways, comb(pool, m) * (tied + 1))) for ways in of_x]
+    wanted = [float(Fraction(ways_of_x, comb(pool, m) * (tied + 1))) for ways_of_x in ways]
     ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m))[0]
     np.testing.assert_allclose(ours, wanted, atol=1e-12)
 

@@ -1,6 +1,4 @@
-"""What samples show: exact means and deviations by every sample listed, and draws by a sampler of
-items.
-"""
+"""What samples show: exact moments by every sample listed, and draws by a sampler of items."""
 
 from fractions import Fraction
 from itertools import product
@@ -83,8 +81,8 @@ WEIGHTS = np.array([[1.0, 0.5, 0.25], [3.0, -2.0, 7.0], [0.125, 0.125, 0.125]])
 @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
 def test_moments_are_those_of_every_sample_of_all_events_listed(replacement, rule):
     design = SamplingDesign(2, replacement)
-    of_events = [over_ties(above, tied, n, 2, replacement, rule) for n, above, tied in SMALL]
-    mean_law = [float(sum(column) / len(SMALL)) for column in zip(*of_events, strict=True)]
+    laws = [over_ties(above, tied, n, 2, replacement, rule) for n, above, tied in SMALL]
+    mean_law = [float(sum(column) / len(SMALL)) for column in zip(*laws, strict=True)]
     np.testing.assert_allclose(
         expected_distribution(table_of(SMALL), design, rule), mean_law, rtol=1e-12
     )
@@ -92,21 +90,22 @@ def test_moments_are_those_of_every_sample_of_all_events_listed(replacement, rul
         WEIGHTS, *linear_moments(table_of(SMALL), design, WEIGHTS, rule), strict=True
     ):
         exact = [Fraction(float(weight)) for weight in weights]
-        first = second = Fraction(0)
+        exact_mean = exact_square = Fraction(0)
         for xs in product(range(3), repeat=len(SMALL)):  # an evaluation: an x for every event
             chance = Fraction(1)
-            for x, law in zip(xs, of_events, strict=True):
+            for x, law in zip(xs, laws, strict=True):
                 chance *= law[x]
             estimate = sum(exact[x] for x in xs) / len(SMALL)
-            first += chance * estimate
-            second += chance * estimate**2
-        assert mean == pytest.approx(float(first), abs=1e-14)
-        assert sd**2 == pytest.approx(float(second - first**2), abs=1e-14)
+            exact_mean += chance * estimate
+            exact_square += chance * estimate**2
+        assert mean == pytest.approx(float(exact_mean), abs=1e-14)
+        assert sd**2 == pytest.approx(float(exact_square - exact_mean**2), abs=1e-14)
 
 
 def test_users_with_several_rows_count_once():
-    """A user with two rows, and one with one: the variance of the mean of two rows is a quarter of
-    their sum.
+    """A user with two rows, and one with one.
+
+    The variance of the mean of two rows is a quarter of their sum.
     """
     table = ExactRanks(
         np.array([0, 0, 1]), np.full(3, 6), np.array([1, 4, 2]), np.zeros(3, dtype=np.int64)
@@ -114,10 +113,10 @@ def test_users_with_several_rows_count_once():
     alone = [
         linear_moments(table_of([(6, above, 0)]), SamplingDesign(2), WEIGHTS) for above in (1, 4, 2)
     ]
-    (first, second, third), (one, two, three) = zip(*alone, strict=True)
+    (mean_1, sd_1), (mean_2, sd_2), (mean_3, sd_3) = alone
     means, sds = linear_moments(table, SamplingDesign(2), WEIGHTS)
-    np.testing.assert_allclose(means, ((first + second) / 2 + third) / 2)
-    np.testing.assert_allclose(sds**2, ((one**2 + two**2) / 4 + three**2) / 4)
+    np.testing.assert_allclose(means, ((mean_1 + mean_2) / 2 + mean_3) / 2)
+    np.testing.assert_allclose(sds**2, ((sd_1**2 + sd_2**2) / 4 + sd_3**2) / 4)
 
 
 def test_probability_of_order_is_the_normal_distribution_function():

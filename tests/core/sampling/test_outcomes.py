@@ -1,6 +1,4 @@
-"""Outcomes of samples, classes of users with means over their users, and sums over nodes of
-ranks.
-"""
+"""Outcomes of samples, classes of users with means over them, and sums over nodes of ranks."""
 
 import re
 
@@ -40,8 +38,8 @@ def test_every_event_has_its_outcome_and_every_outcome_its_group(events):
         range(len(outcomes))
     )
     for group in outcomes.groups:
-        of_group = outcomes.negatives[group.outcomes], outcomes.candidates[group.outcomes]
-        assert set(zip(*of_group, strict=True)) == {(group.negatives, group.candidates)}
+        assert set(outcomes.negatives[group.outcomes]) == {group.negatives}
+        assert set(outcomes.candidates[group.outcomes]) == {group.candidates}
         assert outcomes.x[group.outcomes].tolist() == group.x.tolist()
         assert group.events == outcomes.events[group.outcomes].sum()
 
@@ -61,17 +59,17 @@ def test_refuses_what_cannot_be_in_one_line(x, m, n, message):
 
 
 @pytest.mark.parametrize(
-    ("least", "wanted"),
+    ("smallest_share", "wanted"),
     [
-        (
-            0.0,
-            [[100, 90, 80], [79, 64], [63]],
-        ),  # from the largest: 100 down to 80, 79 down to 64 (63.2), 63
-        (0.2, [[100, 90, 80], [79, 64, 63]]),  # one of seven users is no class of its own
+        # from the largest: 100 down to 80, 79 down to 64 (63.2), 63
+        (0.0, [[100, 90, 80], [79, 64], [63]]),
+        # one of seven users is no class of its own
+        (0.2, [[100, 90, 80], [79, 64, 63]]),
     ],
 )
-def test_classes_by_hand(least, wanted):
-    classes = rank_classes(observed([0] * 7, 2, [80, 100, 63, 79, 64, 90, 100]), least)
+def test_classes_by_hand(smallest_share, wanted):
+    outcomes = observed([0] * 7, 2, [80, 100, 63, 79, 64, 90, 100])
+    classes = rank_classes(outcomes, smallest_share)
     assert [[group.candidates for group in users.groups] for users in classes] == wanted
     assert [users.candidates for users in classes] == [largest for largest, *_ in wanted]
     assert FACTOR == 1.25
@@ -84,13 +82,13 @@ def test_every_outcome_is_in_one_class_and_classes_are_as_wide_as_they_may(n):
     assert sorted(np.concatenate([users.outcomes for users in classes])) == list(
         range(len(outcomes))
     )
-    above = np.inf
+    largest_above = np.inf
     for users in classes:
-        of_class = outcomes.candidates[users.outcomes]
-        assert users.candidates == of_class.max() <= 1.25 * of_class.min()
+        candidates = outcomes.candidates[users.outcomes]
+        assert users.candidates == candidates.max() <= 1.25 * candidates.min()
         # the largest of this class would not fit into the one above
-        assert above > 1.25 * of_class.max()
-        above = of_class.max()
+        assert largest_above > 1.25 * candidates.max()
+        largest_above = candidates.max()
 
 
 X = [0, 0, 2, 1, 3, 0, 2, 1]
@@ -99,14 +97,14 @@ N = [8, 10, 8, 10, 9, 8, 9, 8]
 RANKS = np.arange(1.0, 11)
 
 
-def mean_by_loops(of_user, m=None):
+def mean_by_loops(value_at, m=None):
     """Mean over the events whose n allows the rank; with m, over those with so many negatives."""
     rows = []
     for r in range(1, 11):
         values = [
-            of_user(r, nn) for mm, nn in zip(M, N, strict=True) if r <= nn and m in (None, mm)
+            value_at(r, nn) for mm, nn in zip(M, N, strict=True) if r <= nn and m in (None, mm)
         ]
-        rows.append(np.mean(values, axis=0) if values else 0 * np.asarray(of_user(1, max(N))))
+        rows.append(np.mean(values, axis=0) if values else 0 * np.asarray(value_at(1, max(N))))
     return np.array(rows)
 
 
@@ -118,9 +116,9 @@ def test_the_likelihood_of_a_class_is_the_mean_over_the_users_with_the_same_m(dr
     m, x, _ = users.columns
     likelihood = users.likelihood(RANKS, assumed)
     assert likelihood.shape == (10, len(x))
-    of_design = drawn if assumed is None else assumed
+    replacement = drawn if assumed is None else assumed
     for mm in set(M):
-        table = mean_by_loops(lambda r, nn, mm=mm: chances(nn, mm, of_design)[r - 1], mm)
+        table = mean_by_loops(lambda r, nn, mm=mm: chances(nn, mm, replacement)[r - 1], mm)
         np.testing.assert_allclose(
             users.probabilities(RANKS, mm, assumed), table, rtol=1e-12, atol=1e-14
         )
@@ -169,10 +167,11 @@ def test_sums_of_probabilities_and_of_their_products_over_nodes(n, m, replacemen
     x = np.unique(np.linspace(0, m, 9).astype(int))
 
     def sums(ranks, weights):
-        shown = pmf(ranks - 1, n - 1, design, x)
+        probabilities = pmf(ranks - 1, n - 1, design, x)
         f = np.stack([1 / ranks, 1 / np.log2(ranks + 1), (n - ranks) / n, ranks <= 50], axis=1)
-        weighted = weights[:, np.newaxis] * shown
-        return [weights @ shown, weighted.T @ shown, *(weighted.T @ f).T]
+        weighted = weights[:, np.newaxis] * probabilities
+        products = weighted.T @ probabilities
+        return [weights @ probabilities, products, *(weighted.T @ f).T]
 
     for ours, wanted in zip(
         sums(grid.ranks, grid.weights), sums(np.arange(1.0, n + 1), np.ones(n)), strict=True

@@ -22,8 +22,9 @@ _DIGITS = 53
 """Binary digits of a whole number that double precision holds."""
 
 _WRITTEN_BY_FLOATS = re.compile(r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?[eE]\+[0-9]{2,3})\s*")
-"""A float that may be rounded, as pandas, JSON, Arrow and spreadsheets write it:
-9007199254740992.0, 1e+16, 1.6E+07.
+"""A float that may be rounded, as pandas, JSON, Arrow and spreadsheets write it.
+
+Examples are 9007199254740992.0, 1e+16 and 1.6E+07.
 """
 
 _OF_ONE_TYPE = ("string", "integer", "floating", "boolean", "bytes")
@@ -66,23 +67,21 @@ def id_column(values: pd.Series) -> IdColumn:
         row = np.arange(len(values))
         distinct = values
     else:
-        row, of_one_type = pd.factorize(values)
-        distinct = pd.Series(of_one_type)
+        row, cells = pd.factorize(values)
+        distinct = pd.Series(cells)
     text = as_text(distinct)
     number, ids = pd.factorize(text, sort=True)
     if len(ids) and ids[0] == "":
         number = number - 1
         ids = ids[1:]
     spaced, merged = _with_spaces(distinct, text)
-    return IdColumn(
-        np.append(number, -1)[row],
-        pd.Index(ids),
-        are_inexact(values)
-        if values.dtype.kind == "f"
-        else np.append(are_inexact(distinct), False)[row],
-        spaced,
-        merged,
-    )
+    # a missing cell has the row -1, which is that of what is appended
+    number_of_row = np.append(number, -1)[row]
+    if values.dtype.kind == "f":
+        is_inexact = are_inexact(values)
+    else:
+        is_inexact = np.append(are_inexact(distinct), False)[row]
+    return IdColumn(number_of_row, pd.Index(ids), is_inexact, spaced, merged)
 
 
 def about_spaces(column: IdColumn, name: str) -> list[str]:
@@ -91,17 +90,16 @@ def about_spaces(column: IdColumn, name: str) -> list[str]:
 
 
 def spaces_left_out(column: str, ids: int, merged: int) -> str:
-    """Say that spaces around ids of a column are left out, which leaves fewer ids if some are
-    merged.
+    """Say that spaces around ids of a column are left out.
+
+    There are fewer ids then if some are merged.
     """
     fewer = f", which leaves {counted(merged, 'id')} fewer" if merged else ""
     return f"Spaces around {counted(ids, 'id')} of the column {column} are left out{fewer}."
 
 
 def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:
-    """Return how many distinct ids have spaces around them, and how many fewer there are without
-    them.
-    """
+    """Return how many distinct ids have spaces around them, and how many are merged without."""
     if isinstance(distinct.dtype, pd.StringDtype):
         written = distinct
     elif distinct.dtype == object:
@@ -112,13 +110,12 @@ def _with_spaces(distinct: pd.Series, text: pd.Series) -> tuple[int, int]:
     stripped = text.loc[written.index]
     is_spaced = (stripped != written) & (stripped != "")
     spaced = int(is_spaced.sum())
-    return spaced, len(written) - stripped.nunique() if spaced else 0
+    merged = len(written) - stripped.nunique() if spaced else 0
+    return spaced, merged
 
 
 def are_inexact(values: pd.Series) -> NDArray[np.bool_]:
-    """Return whether each cell is a float, or the text of one, that may stand for several whole
-    numbers.
-    """
+    """Return whether each cell is a float, or its text, that may be several whole numbers."""
     kind: Any = getattr(values.dtype, "numpy_dtype", values.dtype)
     if isinstance(values.dtype, pd.StringDtype):
         text = values.fillna("")
@@ -152,14 +149,11 @@ def as_text(values: pd.Series) -> pd.Series:
     """Return cells as text: whole numbers without a point, missing values as empty text."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.fillna("").str.strip()
-    # Python has no such floats
-    if isinstance(values.dtype, np.dtype) and values.dtype in (
-        np.float16,
-        np.float32,
-    ):
-        return pd.Series(
-            [cell_as_text(value) for value in values.to_numpy()], index=values.index, dtype="str"
-        )
+    kind = values.dtype
+    # `map` would give such floats as Python's, of double precision
+    if isinstance(kind, np.dtype) and kind in (np.float16, np.float32):
+        texts = [cell_as_text(value) for value in values.to_numpy()]
+        return pd.Series(texts, index=values.index, dtype="str")
     return values.map(cell_as_text).astype("str")
 
 
@@ -177,11 +171,8 @@ def cell_as_text(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     if isinstance(value, Decimal) and value.is_finite():
-        return (
-            str(int(value))
-            if value == value.to_integral_value()
-            else format(value.normalize(), "f")
-        )
+        is_whole = value == value.to_integral_value()
+        return str(int(value)) if is_whole else format(value.normalize(), "f")
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace").strip()
     return _escaped(str(value).strip())

@@ -18,9 +18,7 @@ INDEX = ""
 
 
 def counts_rows(index: pd.Index) -> bool:
-    """Return whether an index has no name and the entries 0, 1, 2, …, in this order, so that it has
-    no labels.
-    """
+    """Return whether an index has no labels: no name, and the entries 0, 1, 2, …, in this order."""
     if isinstance(index, pd.MultiIndex) or index.name is not None:
         return False
     if not pd.api.types.is_integer_dtype(index.dtype):
@@ -42,23 +40,22 @@ def is_text(labels: Any) -> bool:
 
 
 def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
-    """Raise DataError if two columns are Series with other labels, as those of rows in another
-    order.
-    """
+    """Raise DataError if two columns are Series with other labels, as of rows in another order."""
     labelled = {
         name: values.index for name, values in columns.items() if isinstance(values, pd.Series)
     }
-    for (first, index), (other, other_index) in pairwise(labelled.items()):
-        if not index.equals(other_index):
+    for (name, index), (next_name, next_index) in pairwise(labelled.items()):
+        if not index.equals(next_index):
             raise DataError(
-                f"{what}: {first} and {other} are Series with other labels; give arrays in the "
+                f"{what}: {name} and {next_name} are Series with other labels; give arrays in the "
                 "same order"
             )
 
 
 def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:
-    """Return a table with the named levels of its index as its first columns; the index itself
-    stays, without names.
+    """Return a table with the named levels of its index as its first columns.
+
+    The index itself stays, without names.
 
     An index of text without a name is the column `INDEX`. One of numbers without a name only counts
     rows. Messages call the table `name`, and its first row is `before` + 1.
@@ -85,9 +82,8 @@ def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:
                     "droplevel"
                 )
         elif level not in table.columns:
-            table.insert(
-                0, level, np.asarray(labels) if isinstance(labels, pd.RangeIndex) else labels
-            )
+            column = np.asarray(labels) if isinstance(labels, pd.RangeIndex) else labels
+            table.insert(0, level, column)
         elif (table.columns == level).sum() == 1:
             _refuse_other(table[level], labels, name, before)
     return table

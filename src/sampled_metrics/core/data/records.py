@@ -37,8 +37,7 @@ def list_rows(
     numbers: Collection[str],
     skips_bad_lines: bool,
 ) -> Iterator[Rows]:
-    """Yield the users, items and timestamps of a file with a user and then all of the user's items
-    on each line.
+    """Yield users, items and timestamps of a file with a user and the user's items on each line.
 
     The timestamps are the order of the items in the file, from 0. A user may have no items.
 
@@ -64,13 +63,11 @@ def list_rows(
             refuse_rows(is_empty, lambda row: "is empty", partial(line_place, name, numbered))
         counts = [max(len(words) - 1, 0) for words in lists]
         places = np.repeat(numbered, counts)
+        users = [b"".join(words[:1]).decode() for words in lists]
+        items = [word.decode() for words in lists for word in words[1:]]
         values = {
-            "user": np.repeat(
-                np.array([b"".join(words[:1]).decode() for words in lists], dtype=object), counts
-            ),
-            "item": np.array(
-                [word.decode() for words in lists for word in words[1:]], dtype=object
-            ),
+            "user": np.repeat(np.array(users, dtype=object), counts),
+            "item": np.array(items, dtype=object),
             "timestamp": np.arange(before, before + len(places)),
         }
         frame = pd.DataFrame({column: values[column] for column in columns})
@@ -104,7 +101,7 @@ def json_rows(
         DataError: a line has no JSON object, or the first line lacks a key.
     """
     text = Text(stream, name)
-    first = text.line
+    first_line = text.line
     while text.block.strip(b"\n"):
         whole = whole_lines(text.block)
         objects = []
@@ -118,14 +115,14 @@ def json_rows(
                 raise DataError(
                     f"{name}, line {number}: expected an object of JSON, got {quoted(line)}"
                 )
-            if number == first and not skips_bad_lines:
+            if number == first_line and not skips_bad_lines:
                 require_columns(
                     f"{name}, line {number}", list(parsed), columns.values(), _hint_on_lists(parsed)
                 )
-        values = {
-            column: _values([row.get(key) for row in objects], column in numbers)
-            for column, key in columns.items()
-        }
+        values = {}
+        for column, key in columns.items():
+            cells = [parsed.get(key) for parsed in objects]
+            values[column] = _values(cells, column in numbers)
         yield Rows(
             pd.DataFrame(values),
             partial(line_place, name, places),
@@ -135,9 +132,7 @@ def json_rows(
 
 
 def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
-    """Return what to write where the events of a user are a list in one object, as in OTTO's
-    files.
-    """
+    """Return what to write where a line has a list of events in an object, as in OTTO's files."""
     for key, value in parsed.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             keys = ", ".join(map(str, value[0]))
@@ -183,8 +178,9 @@ def parquet_rows(
     numbers: Collection[str] | None = None,
     skips_bad_lines: bool = False,
 ) -> Iterator[Rows]:
-    """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the
-    memory.
+    """Yield some or all columns of a parquet file, many rows at a time.
+
+    Its pages bound the memory.
 
     A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing.
     Floats stay floats. All else is text.
@@ -213,11 +209,7 @@ def parquet_rows(
             _PARQUET_ROWS, columns=_stored(pa, schema, name, columns, levels), use_threads=False
         )
     if columns is None:
-        columns = {
-            name_in_file: name_in_file
-            for name_in_file in schema.names
-            if name_in_file not in levels
-        }
+        columns = _columns_beside(levels, schema)
     while True:
         with reading(name):
             batch = next(batches, None)
@@ -245,15 +237,12 @@ def parquet_rows(
 def _stored(
     pa: Any, schema: Any, name: str, columns: Mapping[str, str] | None, levels: Mapping[Any, Any]
 ) -> list[str]:
-    """Return the columns of a parquet file that are read; raise DataError if one is missing or of
-    another type.
+    """Return the columns of a parquet file that are read.
+
+    Raises DataError if one is missing or of another type.
     """
     if columns is None:
-        columns = {
-            name_in_file: name_in_file
-            for name_in_file in schema.names
-            if name_in_file not in levels
-        }
+        columns = _columns_beside(levels, schema)
         require_columns(name, schema.names, columns)
     else:
         require_columns(f"{name}, line 1", schema.names, columns.values())
@@ -266,9 +255,15 @@ def _stored(
     return [*columns.values(), *(level for level in levels if level in schema.names)]
 
 
+def _columns_beside(levels: Mapping[Any, Any], schema: Any) -> dict[str, str]:
+    """Return the columns of a file that are no levels of its index, under their own names."""
+    return {column: column for column in schema.names if column not in levels}
+
+
 def parquet_array(stream: Any, name: str) -> Any:
-    """Return a parquet file as a frame with its labels if pandas wrote it, else as an array, (rows,
-    columns).
+    """Return a parquet file as a frame with its labels if pandas wrote it, else as an array.
+
+    The array is (rows, columns).
 
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or it has no rows.
@@ -296,8 +291,9 @@ def _pyarrow(name: str) -> tuple[Any, Any]:
 
 
 def _levels(schema: Any, rows: int, name: str) -> dict[Any, tuple[Any, range | None]]:
-    """Return the levels of the index that pandas wrote, by their columns: the name, and the numbers
-    if it is a range.
+    """Return the levels of the index that pandas wrote, by their columns.
+
+    A level has a name, and numbers if it is a range.
 
     A range of another length is of the table before rows were left out of it.
     """
@@ -315,8 +311,7 @@ def _levels(schema: Any, rows: int, name: str) -> dict[Any, tuple[Any, range | N
 
 
 def _pandas_metadata(schema: Any, name: str) -> dict[str, Any]:
-    """Return what pandas wrote into a parquet file of its index and its columns; empty if it wrote
-    nothing.
+    """Return what pandas wrote into a parquet file of its index and its columns; empty if nothing.
 
     Without them the index may count as data, and data as the index. So nothing of them is passed
     over.
@@ -356,9 +351,8 @@ def _fault_of_metadata(metadata: Any) -> str:
         has_numbers = is_range and all(
             type(level.get(key)) is int for key in ("start", "stop", "step")
         )
-        if not (
-            has_numbers and level["step"] and isinstance(level.get("name"), str | None)
-        ) and not isinstance(level, str):
+        is_right_range = has_numbers and level["step"] and isinstance(level.get("name"), str | None)
+        if not isinstance(level, str) and not is_right_range:
             return f"{shown(level)} is neither a column nor a range"
     return ""
 
@@ -382,6 +376,7 @@ def _row(name: str, before: int, row: int) -> str:
 
 
 def _of_arrow(column: Any, may_be_numbers: bool) -> pd.Series:
+    """Return a column of Arrow as numbers or times if it may be these, and else as text."""
     import pyarrow.types as kinds
 
     if kinds.is_dictionary(column.type):

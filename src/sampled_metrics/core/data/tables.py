@@ -6,10 +6,10 @@ Each part of a table has named columns and the place of each row.
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -73,10 +73,10 @@ class Text:
         self.is_last = False
         while not self.is_last and b"\n" not in self.block:
             self._read_on()
-            for start, fault in _OTHER_FORMATS.items() if self.line == 1 else ():
-                if re.match(start, self.block):
-                    raise DataError(f"{name}: {fault}")
-            self.drop(len(_MARK) * (self.line == 1 and self.block.startswith(_MARK)))
+            if self.line == 1:
+                self._refuse_other_formats()
+                if self.block.startswith(_MARK):
+                    self.drop(len(_MARK))
             blank = len(self.block) - len(self.block.lstrip(b" \t\n"))
             empty_lines = self.block.rfind(b"\n", 0, blank) + 1
             self._refuse_long(empty_lines)
@@ -84,8 +84,9 @@ class Text:
             self._check()
 
     def advance(self, used: int, lines: int | None = None) -> None:
-        """Go to the next block, which begins with the rest of this one after `used` bytes, which
-        may be known `lines`.
+        """Go to the next block, which begins with the rest of this one after `used` bytes.
+
+        These may be known to be `lines`.
 
         Raises:
             DataError: the block is not UTF-8 text, or a line is too long.
@@ -100,15 +101,19 @@ class Text:
         return self.line + self.block.count(b"\n", 0, position)
 
     def goes_on(self, position: int) -> bool:
-        """Return whether an incomplete line, which begins at a position, may end in the next
-        block.
-        """
+        """Return whether a line that begins at a position may end in the next block."""
         return not self.is_last and len(self.block) - position <= LONGEST_LINE
 
     def drop(self, used: int, lines: int | None = None) -> None:
         """Leave out the first bytes of the block, which may be known `lines`."""
         self.line = self.line_at(used) if lines is None else self.line + lines
         self.block = self.block[used:]
+
+    def _refuse_other_formats(self) -> None:
+        """Raise DataError if the block begins as a file of another format does."""
+        for beginning, fault in _OTHER_FORMATS.items():
+            if re.match(beginning, self.block):
+                raise DataError(f"{self.name}: {fault}")
 
     def _read_on(self) -> None:
         read = b""
@@ -191,8 +196,9 @@ class Rows:
 
 
 def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
-    """Raise DataError for the first row where `wrong`, (rows,), is true; the message is a function
-    of its index.
+    """Raise DataError for the first row where `wrong`, (rows,), is true.
+
+    The message is a function of the index of the row.
     """
     rows = np.flatnonzero(wrong)
     if len(rows):
@@ -200,8 +206,9 @@ def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several parts as one part; a column of whole numbers is text if it is so
-    in another part.
+    """Return the rows of several parts as one part.
+
+    A column of whole numbers is text if it is so in another part.
     """
     ends = np.cumsum([len(part.frame) for part in parts])
 
@@ -211,22 +218,17 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
     columns = parts[0].frame.columns
     frames = [part.frame.set_axis(range(len(columns)), axis="columns") for part in parts]
-    texts = [
-        column
-        for column in range(len(columns))
-        if any(frame[column].dtype == "str" for frame in frames)
-    ]
-    frames = [
-        frame.astype({column: str for column in texts if frame[column].dtype.kind == "i"})
-        for frame in frames
-    ]
+    texts = {column for frame in frames for column in frame if frame[column].dtype == "str"}
+    frames = [_with_texts(frame, texts) for frame in frames]
     frame = pd.concat(frames, ignore_index=True).set_axis(columns, axis="columns")
-    return Rows(
-        frame,
-        place,
-        any(part.has_line_breaks for part in parts),
-        sum(part.skipped for part in parts),
-    )
+    has_line_breaks = any(part.has_line_breaks for part in parts)
+    skipped = sum(part.skipped for part in parts)
+    return Rows(frame, place, has_line_breaks, skipped)
+
+
+def _with_texts(frame: pd.DataFrame, columns: Collection[Hashable]) -> pd.DataFrame:
+    """Return a frame in which these columns are text where they are whole numbers."""
+    return frame.astype({column: str for column in columns if frame[column].dtype.kind == "i"})
 
 
 class ColumnError(DataError):
@@ -236,8 +238,9 @@ class ColumnError(DataError):
 def require_columns(
     place: str, header: Sequence[str | int], columns: Collection[str | int], hint: str = ""
 ) -> None:
-    """Raise ColumnError unless a table has each of `columns` exactly once; `place` is the place of
-    its header.
+    """Raise ColumnError unless a table has each of `columns` exactly once.
+
+    `place` is the place of its header.
     """
     if {"session_type", "labels"} <= {*header}:
         hint = (
@@ -258,17 +261,35 @@ _TYPE = re.compile(r":(?:token|float)(?:_seq)?$")
 
 
 def without_types(header: Sequence[str]) -> list[str]:
-    """Return names of columns without the types of RecBole's atomic files, as in `user_id:token`,
-    if all have one.
+    """Return names of columns without the types of RecBole's atomic files, if all have one.
+
+    Such a name is `user_id:token`.
     """
     return (
         [_TYPE.sub("", name) for name in header] if all(map(_TYPE.search, header)) else list(header)
     )
 
 
+class _RightLines(NamedTuple):
+    """The well-formed lines of a block.
+
+    Attributes:
+        lines: the lines, with their ends.
+        used: how many bytes of the block were read.
+        skipped: how many malformed lines were left out.
+        places: (records,) the number of the line on which each record begins.
+    """
+
+    lines: bytes
+    used: int
+    skipped: int
+    places: Ints
+
+
 class Csv:
-    """A csv file: lines of fields. pandas reads them; what it would take, although it is malformed,
-    is refused.
+    """A csv file: lines of fields.
+
+    pandas reads them. What it would take, although it is malformed, is refused.
 
     Attributes:
         text: the lines.
@@ -294,14 +315,12 @@ class Csv:
         self.first: list[str] = []
         if text.block:
             lines = io.BytesIO(text.block)
+            decoded_lines = (line.decode(errors="replace") for line in lines)
             try:
-                self.first = next(
-                    self._reader(line.decode(errors="replace") for line in lines)
-                ) or [""]
+                self.first = next(self._reader(decoded_lines)) or [""]
             except csv.Error as error:
-                raise self._malformed(
-                    text.line, text.block.partition(b"\n")[0], _fault(error)
-                ) from None
+                line = text.block.partition(b"\n")[0]
+                raise self._malformed(text.line, line, _fault(error)) from None
             self._first_bytes = lines.tell()
 
     def rows(
@@ -354,13 +373,13 @@ class Csv:
                 place = partial(line_place, self.text.name, range(line, line + count))
                 yield Rows(frame, place, has_plain_text=_has_plain_text(lines, self._delimiter))
             else:
-                right, used, skipped, places = self._right_lines(lines, skips_bad_lines)
-                frame = frame_of(right)
+                right = self._right_lines(lines, skips_bad_lines)
+                frame = frame_of(right.lines)
+                used = right.used
                 count = None
-                has_line_breaks = right.count(b"\n") > len(frame)
-                yield Rows(
-                    frame, partial(line_place, self.text.name, places), has_line_breaks, skipped
-                )
+                place = partial(line_place, self.text.name, right.places)
+                has_line_breaks = right.lines.count(b"\n") > len(frame)
+                yield Rows(frame, place, has_line_breaks, right.skipped)
             if self.text.is_last:
                 return
             self.text.advance(used, count)
@@ -382,21 +401,22 @@ class Csv:
         text: type,
         types: dict[int, type],
     ) -> pd.DataFrame:
-        """Return columns of lines; `types` gets those that are text. pandas lets a field that a
-        line lacks be empty.
+        """Return columns of lines; `types` gets those that are text.
+
+        pandas lets a field that a line lacks be empty.
         """
         if not lines:
             columns = [pd.Series(dtype=types.get(position, np.int64)) for position in names]
             return pd.concat(columns, axis="columns").set_axis(list(names.values()), axis="columns")
+        # pandas refuses a field too many only where it reads all columns
+        reads_all = len(names) == len(self.first)
         frame = pd.read_csv(
             io.BytesIO(lines),
             sep=self._delimiter,
             header=None,
             names=range(len(self.first)),
             index_col=False,
-            usecols=None
-            if len(names) == len(self.first)
-            else list(names),  # else it refuses no field too many
+            usecols=None if reads_all else list(names),
             dtype=types,
             low_memory=False,  # parts of a column could have different types
             na_filter=False,
@@ -409,9 +429,8 @@ class Csv:
             if name in integers and position not in types
         ]
         are_plain = not exact or _are_plain(lines, self._delimiter)
-        if texts := [
-            position for position in exact if not (are_plain and _is_small(frame[position]))
-        ]:
+        texts = [position for position in exact if not (are_plain and _is_small(frame[position]))]
+        if texts:
             types |= dict.fromkeys(texts, text)
             return self._frame(lines, names=names, integers=integers, text=text, types=types)
         return frame.set_axis([names[position] for position in frame.columns], axis="columns")
@@ -419,8 +438,9 @@ class Csv:
     def _frame_if_right(
         self, lines: bytes, frame_of: Callable[[bytes], pd.DataFrame]
     ) -> pd.DataFrame | None:
-        """Return the columns of lines; None if one may be malformed, or a line break may be in
-        quotation marks.
+        """Return the columns of lines; None if the lines have to be read one by one.
+
+        One of them may be malformed, or a line break may be in quotation marks.
         """
         has_quotes = self.has_quotes and b'"' in lines
         separators = lines.partition(b"\n")[0].count(self._delimiter.encode())
@@ -438,9 +458,7 @@ class Csv:
         return frame if has_last_numbers or self._are_right(lines) else None
 
     def _are_right(self, lines: bytes) -> bool:
-        """Return whether lines have the right number of fields each, without line breaks in
-        quotation marks.
-        """
+        """Return whether lines have the right number of fields, and no line breaks in quotes."""
         characters = np.frombuffer(lines, dtype=np.uint8)
         is_end = characters == ord("\n")
         is_mark = is_end | (characters == ord(self._delimiter))
@@ -458,13 +476,11 @@ class Csv:
         fields = np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1)
         return bool((fields == len(self.first)).all())
 
-    def _right_lines(self, block: bytes, skips: bool) -> tuple[bytes, int, int, Ints]:
-        """Return the well-formed lines, the bytes used, the number of lines skipped, and the line
-        of each record.
-        """
+    def _right_lines(self, block: bytes, skips: bool) -> _RightLines:
+        """Return the well-formed lines of a block, read one by one."""
         lines = _lines(block)
         width = len(self.first)
-        right = list[str]()
+        right_lines = list[str]()
         places = list[int]()
         skipped = 0
         start = 0
@@ -491,7 +507,7 @@ class Csv:
                 before = end
                 reader = self._reader(lines[end:])
             if not fault:
-                right += lines[start:end]
+                right_lines += lines[start:end]
                 places.append(self.text.line + start)
             elif not skips:
                 raise self._malformed(
@@ -500,7 +516,9 @@ class Csv:
             else:
                 skipped += 1
             start = end
-        return "".join(right).encode(), len(block), skipped, np.array(places, dtype=np.int64)
+        return _RightLines(
+            "".join(right_lines).encode(), len(block), skipped, np.array(places, dtype=np.int64)
+        )
 
     def _reader(self, lines: Iterable[str]) -> Any:
         # a review may be longer
@@ -529,7 +547,11 @@ def _fault(error: csv.Error) -> str:
 def whole_lines(block: bytes, separators: str = "") -> bytes:
     """Return the lines that end in a block, without lines of nothing but separators at its end."""
     filled = len(block.rstrip(f"{separators}\n".encode()))
-    return block[: block.find(b"\n", filled) + 1 or block.rfind(b"\n") + 1] if filled else b""
+    if not filled:
+        return b""
+    # the end of the last line with a field, or, if it does not end here, of the one before
+    end = block.find(b"\n", filled) + 1 or block.rfind(b"\n") + 1
+    return block[:end]
 
 
 def _lines(block: bytes) -> list[str]:
@@ -541,8 +563,9 @@ _OTHER_STARTS = b"+- \t\v\f"  # of a number that pandas reads, beside digits
 
 
 def _are_plain(lines: bytes, delimiter: str) -> bool:
-    """Return whether the numbers from 0 in all fields are written without zeros, signs and spaces
-    around them.
+    """Return whether numbers from 0 are written without zeros, signs and spaces around them.
+
+    It looks at all fields.
     """
     if b'"' in lines and delimiter.isspace():  # quoted, it may be around a number
         return False
@@ -556,14 +579,18 @@ def _are_plain(lines: bytes, delimiter: str) -> bool:
     # as unsigned bytes, what is before 0 is far above
     if (characters[zeros + 1] - ord("0") < 10).any():
         return False
-    if not any(
-        sign in lines for sign in map(bytes, zip(_OTHER_STARTS)) if sign != delimiter.encode()
-    ):
+    starts = [sign for sign in _single(_OTHER_STARTS) if sign != delimiter.encode()]
+    if not any(sign in lines for sign in starts):
         return True
-    other = np.isin(characters, np.frombuffer(_OTHER_STARTS, dtype=np.uint8)) & (
-        characters != ord(delimiter)
-    )
-    return not (other[0] or (before[:-1] & other[1:]).any() or (before[1:] & other[:-1]).any())
+    is_start = np.isin(characters, np.frombuffer(b"".join(starts), dtype=np.uint8))
+    is_at_begin = before[:-1] & is_start[1:]
+    is_at_end = before[1:] & is_start[:-1]
+    return not (is_start[0] or is_at_begin.any() or is_at_end.any())
+
+
+def _single(characters: bytes) -> list[bytes]:
+    """Return the characters one by one."""
+    return [bytes([character]) for character in characters]
 
 
 _ASCII_SPACES = b" \t\v\f\x1c\x1d\x1e\x1f"  # those that str.strip leaves out
@@ -580,17 +607,16 @@ _OF_FLOATS = b"e+", b"E+", b".0"
 
 
 def _has_plain_text(lines: bytes, delimiter: str) -> bool:
-    """Return whether no field has spaces around it, or is written as a float; False if that is not
-    sure.
+    """Return whether no field has spaces around it, or is written as a float.
+
+    It returns False if that is not sure.
     """
     if any(part in lines for part in _OF_FLOATS):
         return False
     if not lines.isascii() and any(part in lines for part in _OTHER_SPACES):
         return False
     spaces = [
-        space
-        for space in map(bytes, zip(_ASCII_SPACES))
-        if space in lines and space != delimiter.encode()
+        space for space in _single(_ASCII_SPACES) if space in lines and space != delimiter.encode()
     ]
     if spaces and lines.startswith(tuple(spaces)):
         return False

@@ -78,7 +78,9 @@ class _Call:
         """What is wrong, and what to write."""
         if self._has_too_many and not all(map(_may_be_ranks, self.args[:2])):
             options = ", ".join(self._options)
-            return f"{self.function}: only {self._first} has no name; the others are {options}"
+            return (
+                f"{self.function}: only {self._name_of_ranks} has no name; the others are {options}"
+            )
         if self._has_too_many:
             return (
                 f"{self.function} takes the ranks of several recommenders as a mapping from their "
@@ -86,14 +88,14 @@ class _Call:
             )
         if self._reader is None:
             return self._no_such_argument
-        verb = "is an argument" if len(self._of_reader) == 1 else "are arguments"
+        verb = "is an argument" if len(self._reader_options) == 1 else "are arguments"
         return (
-            f"{self.function}: {enumerated(self._of_reader)} {verb} of the reader: "
+            f"{self.function}: {enumerated(self._reader_options)} {verb} of the reader: "
             f"{self._with_reader}"
         )
 
     @property
-    def _first(self) -> str:
+    def _name_of_ranks(self) -> str:
         """The name of the ranks."""
         return next(iter(self.signature.parameters))
 
@@ -106,14 +108,13 @@ class _Call:
     def _has_too_many(self) -> bool:
         """Whether more arguments have no name than may."""
         by_name = inspect.Parameter.KEYWORD_ONLY
-        may_be = [kind for kind in self.signature.parameters.values() if kind.kind != by_name]
-        return len(self.args) > len(may_be)
+        parameters = self.signature.parameters.values()
+        positional = [parameter for parameter in parameters if parameter.kind != by_name]
+        return len(self.args) > len(positional)
 
     @cached_property
-    def _of_reader(self) -> dict[str, Any]:
-        """The arguments that the function does not have, by the names that readers have for
-        them.
-        """
+    def _reader_options(self) -> dict[str, Any]:
+        """The arguments that the function does not have, by the names of readers for them."""
         unknown = dict[str, Any]()
         for name, value in self.kwargs.items():
             usual = _OTHER_NAMES.get(name, name)
@@ -129,7 +130,7 @@ class _Call:
         """
         if self.function in [kind.reader for kind in _READERS]:
             return None
-        if not self._of_reader and not self._has_too_many:
+        if not self._reader_options and not self._has_too_many:
             return None
 
         def distance(kind: type[Table]) -> tuple[bool, bool, str]:
@@ -137,36 +138,38 @@ class _Call:
             return not was_read, self.function not in kind.taken_by, kind.reader
 
         kinds = sorted(_READERS, key=distance)
-        has_all = [kind for kind in kinds if set(self._of_reader) <= {*_READERS[kind].parameters}]
-        return has_all[0] if has_all else None
+        for kind in kinds:
+            if set(self._reader_options) <= {*_READERS[kind].parameters}:
+                return kind
+        return None
 
     @property
     def _with_reader(self) -> str:
         """The call to write, with that of the reader in it."""
         ranks = _mapping(self.args) if self._has_too_many else self._written_ranks
         are_tables = any(map(_is_table, self.args))
-        if self._reader is None or (are_tables and not self._of_reader):
-            return f"sm.{self.function}({', '.join([ranks, *self._own])})"
-        options = [f"{name}={_written(value)}" for name, value in self._of_reader.items()]
+        if self._reader is None or (are_tables and not self._reader_options):
+            return f"sm.{self.function}({', '.join([ranks, *self._written_options])})"
+        options = [f"{name}={_written(value)}" for name, value in self._reader_options.items()]
         read = f"sm.{self._reader.reader}({', '.join([ranks, *options])})"
         if are_tables:
             return read
         takes = self.function in self._reader.taken_by
         further = [] if self._has_too_many else map(_written, self.args[1:])
         function = self.function if takes else self._reader.taken_by[0]
-        return f"sm.{function}({', '.join([read, *further, *self._own])})"
+        return f"sm.{function}({', '.join([read, *further, *self._written_options])})"
 
     @property
-    def _own(self) -> list[str]:
+    def _written_options(self) -> list[str]:
         """The arguments by name that the function has, as they are written."""
-        own = [name for name in self.kwargs if name in self.signature.parameters]
-        return [f"{name}={_written(self.kwargs[name])}" for name in own]
+        names = [name for name in self.kwargs if name in self.signature.parameters]
+        return [f"{name}={_written(self.kwargs[name])}" for name in names]
 
     @property
     def _written_ranks(self) -> str:
         """The ranks of one call, or of several by name, as they are written."""
         is_path = bool(self.args) and isinstance(self.args[0], str | os.PathLike)
-        return _written(self.args[0]) if is_path else self._first
+        return _written(self.args[0]) if is_path else self._name_of_ranks
 
     @property
     def _no_such_argument(self) -> str:

@@ -50,10 +50,8 @@ COLUMNS = ("user", "candidates", "above", "tied")
 ABOVE_AND_TIED = "the columns above and tied are counts from 0, and exact"
 """Why options of ranks have no effect on them."""
 
-_FEW = (
-    20  # if no rank of so many users comes near n, a caution says so, or the command refuses them
-)
-_MANY = 200
+_FEW = 20  # if no rank of so many users comes near n, a caution says so
+_MANY = 200  # and of so many, the command refuses them
 _FAR = 10  # a rank comes near n if it is above n / 10 + 1, the largest rank among n / 10 negatives
 
 
@@ -103,23 +101,25 @@ class ExactRanks(Ranked):
     findings: tuple[Finding, ...] = ()
     source: str = ""
     # how the source writes ranks: their name, and the best one
-    written: InitVar[tuple[str, int]] = (
-        "rank",
-        1,
-    )
+    written: InitVar[tuple[str, int]] = ("rank", 1)
     groups: NDArray[np.str_] | None = None
     seed_name: str = ""
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
-        lengths = {len(self._column(name)) for name in COLUMNS if getattr(self, name) is not None}
-        if len(lengths | ({len(self.groups)} if self.groups is not None else set())) > 1:
+        lengths = set[int]()
+        for column in COLUMNS:
+            if getattr(self, column) is not None:
+                lengths.add(len(self._column(column)))
+        if self.groups is not None:
+            lengths.add(len(self.groups))
+        if len(lengths) > 1:
             raise DataError("the columns of exact ranks differ in length")
         require_exact_ids(self.user)
         n = self.candidates
         above = self.above
         tied = self.tied
-        (name, best) = written
+        name, best = written
         last = above + tied
         limit = "the number of candidates" if best else "the last rank from 0"
         rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
@@ -204,8 +204,9 @@ class ExactRanks(Ranked):
 
     @property
     def mean_candidates(self) -> int:
-        """Return the n of the estimators: the mean number of candidates, rounded (3541 on MovieLens
-        1M).
+        """Return the n of the estimators: the mean number of candidates, rounded.
+
+        It is 3541 on MovieLens 1M.
         """
         return round(float(self.candidates.mean()))
 
@@ -215,24 +216,22 @@ class ExactRanks(Ranked):
 
     @cached_property
     def weights(self) -> Floats | None:
-        """The (rows,) weights, with the mean 1, by which each user counts once; None if no user has
-        several rows.
+        """The (rows,) weights by which each user counts once; None if no user has several rows.
+
+        Their mean is 1.
         """
         user, distinct = pd.factorize(self.users)
-        return (
-            None
-            if len(distinct) == len(self)
-            else len(self) / len(distinct) / np.bincount(user)[user]
-        )
+        if len(distinct) == len(self):
+            return None
+        rows_of_user = np.bincount(user)[user]
+        return len(self) / len(distinct) / rows_of_user
 
     def mean(self, metric: Metric) -> float:
         """Return the exact metric: the mean over users, each by the mean over the user's rows."""
         return float(np.average(self.values(metric), weights=self.weights))
 
     def tie_deviation(self, metric: Metric) -> float:
-        """Return the standard deviation of `mean` when the ties of each row are broken at random
-        once.
-        """
+        """Return the standard deviation of `mean` where ties are broken at random, once a row."""
         means = self.values(metric)
         if metric.linear_in_rank:
             spread = metric.of_rank(1, self.candidates) - metric.of_rank(2, self.candidates)
@@ -243,18 +242,20 @@ class ExactRanks(Ranked):
             variance = variance * self.weights**2
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
-    def expected_between(self, first: Ints | int, last: Ints | int) -> float:
-        """Return the expected number of rows with a rank in first ... last (inclusive), ties broken
-        at random.
+    def expected_between(self, best: Ints | int, worst: Ints | int) -> float:
+        """Return the expected number of rows with a rank from `best` to `worst` (inclusive).
+
+        Ties are broken at random.
         """
         lowest = self.above + 1
         highest = self.above + self.tied + 1
-        inside = np.minimum(highest, last) - np.maximum(lowest, first) + 1
+        inside = np.minimum(highest, worst) - np.maximum(lowest, best) + 1
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz,
-        or as parquet.
+        """Write the columns user, candidates, above, tied as csv or parquet.
+
+        A name that ends in .parquet is of parquet. csv is gzipped if the name ends in .gz.
         """
         _files.write_table(path, self.to_frame())
 
@@ -269,17 +270,7 @@ def table_of_columns(
 ) -> ExactRanks:
     """Return the exact ranks of columns; parameters and errors as in `exact_ranks`."""
     require_flags(exact=exact)
-    if "negatives" in columns:
-        raise DataError(
-            f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are "
-            "sampled ones; `correct` takes those, or remove the column if they are ranks among "
-            "all candidates"
-        )
-    if "rank" in columns and ("above" in columns or "tied" in columns):
-        raise DataError(
-            f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above "
-            "and tied"
-        )
+    _require_exact_columns(columns)
     shifted: tuple[Finding, ...] = ()
     if "above" in columns or "tied" in columns:
         columns.require("above", "tied")
@@ -294,19 +285,43 @@ def table_of_columns(
     users = columns.users()
     written = columns.written
     groups = columns.groups()
-    told = (*columns.remarks, *shifted)
+    findings = (*columns.remarks, *shifted)
+    place = columns.place
+    seed_name = columns.seed_name
     table = ExactRanks(
-        users, n, above, tied, columns.place, told, columns.name, written, groups, columns.seed_name
+        users, n, above, tied, place, findings, columns.name, written, groups, seed_name
     )
-    if exact or "above" in columns:
-        return table
-    last = int(above.max()) + 1
-    most = float(np.median(n))
-    rank, best = written
+    return table if exact or "above" in columns else _with_caution(table, columns, name)
+
+
+def _require_exact_columns(columns: Columns) -> None:
+    """Raise DataError if columns are of sampled ranks, or have ranks in two ways."""
+    if "negatives" in columns:
+        raise DataError(
+            f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are "
+            "sampled ones; `correct` takes those, or remove the column if they are ranks among "
+            "all candidates"
+        )
+    if "rank" in columns and ("above" in columns or "tied" in columns):
+        raise DataError(
+            f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above "
+            "and tied"
+        )
+
+
+def _with_caution(table: ExactRanks, columns: Columns, name: str) -> ExactRanks:
+    """Return a table with a caution if no rank comes near n; refuse ranks that seem sampled.
+
+    Raises DataError if the ranks end as among sampled negatives, or, of many users of the command,
+    if none comes near n.
+    """
+    last = int(table.above.max()) + 1
+    most = float(np.median(table.candidates))
+    rank, best = columns.written
     shallow = (
         f"{name}: no {rank} of {len(table)} is above {last - 1 + best} of {most:.0f} candidates"
     )
-    if seems_truncated(above + 1, most):
+    if seems_truncated(table.above + 1, most):
         raise DataError(
             f"{shallow}, as among {last - 1} sampled negatives; correct, compare and report take "
             f"sampled ranks, with --negatives {last - 1} (in Python negatives={last - 1}); if "
@@ -321,9 +336,8 @@ def table_of_columns(
             "--exact"
         )
     values = {"column": rank, "rows": len(table), "last": last - 1 + best, "candidates": most}
-    return replace(
-        table, findings=(*told, *from_source([Finding("shallow-ranks", values=values)], name))
-    )
+    caution = from_source([Finding("shallow-ranks", values=values)], name)
+    return replace(table, findings=(*table.findings, *caution))
 
 
 @overload
@@ -460,18 +474,21 @@ def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
         for name, table in tables.items()
         if not np.array_equal(table.users, np.arange(1, len(table) + 1))
     ]
-    for first, other in itertools.pairwise(named):
-        pair_users(tables[first], tables[other], (first, other))
-    for first, other in itertools.pairwise(tables):
-        n, other_n = both = [np.sort(tables[name].candidates) for name in (first, other)]
-        if not np.array_equal(n, other_n):
-            one, two = (
-                f"{len(n)} users with {n[0]} to {n[-1]} candidates, {n.sum()} in all" for n in both
-            )
+    for name_a, name_b in itertools.pairwise(named):
+        pair_users(tables[name_a], tables[name_b], (name_a, name_b))
+    for name_a, name_b in itertools.pairwise(tables):
+        n_a = np.sort(tables[name_a].candidates)
+        n_b = np.sort(tables[name_b].candidates)
+        if not np.array_equal(n_a, n_b):
             raise DataError(
-                f"{first} and {other} must be ranks of the same users among the same items, but "
-                f"they have {one} and {two}"
+                f"{name_a} and {name_b} must be ranks of the same users among the same items, but "
+                f"they have {_size_in_words(n_a)} and {_size_in_words(n_b)}"
             )
+
+
+def _size_in_words(n: Ints) -> str:
+    """Return how many users have how many candidates, by their ascending (users,) n."""
+    return f"{len(n)} users with {n[0]} to {n[-1]} candidates, {n.sum()} in all"
 
 
 _LOGGER = logging.getLogger(__name__)
@@ -488,9 +505,7 @@ def half_tied(table: ExactRanks) -> int:
 
 
 def ties_remark(table: ExactRanks) -> str:
-    """Say in how many rows half of the other candidates or more tie; the text is empty if in
-    none.
-    """
+    """Say in how many rows half of the other candidates or more tie; empty if in none."""
     if not (rows := half_tied(table)):
         return ""
     return (
@@ -500,12 +515,15 @@ def ties_remark(table: ExactRanks) -> str:
 
 
 def log_ranks(table: ExactRanks) -> None:
-    """Log how many items were ranked among how many candidates, how many tie, and the remark on
-    ties as a warning.
+    """Log how many items were ranked among how many candidates, and how many tie.
+
+    The remark on ties is a warning.
     """
     _LOGGER.info(
         "%d held-out items among %.1f candidates on average; %d of them tie with other candidates",
-        *(len(table), table.candidates.mean(), (table.tied > 0).sum()),
+        len(table),
+        table.candidates.mean(),
+        (table.tied > 0).sum(),
     )
     if remark := ties_remark(table):
         _LOGGER.warning("%s", remark)

@@ -75,8 +75,9 @@ COUNTS = {
     "weight",
     "share",
 }
-"""Names of columns of a table of counts, which has a row for each rank in place of one for each
-user.
+"""Names of columns of a table of counts.
+
+Such a table has a row for each rank in place of one for each user.
 """
 
 RUNS = {
@@ -108,16 +109,18 @@ MEANINGS = {
 """Meaning of the columns that can also be arguments."""
 
 RanksLike = Any
-"""Accepted forms of ranks: one-dimensional numbers, a table, a file's path or columns, or a rank
-table.
+"""Accepted forms of ranks: numbers, a table, a file's path or columns, or a rank table.
+
+Numbers have one dimension.
 
 A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars, pyarrow, DuckDB
 and others.
 """
 
 PerUser = ArrayLike
-"""One number for all users, (users,) numbers in the order of the ranks, or a Series with users as
-its index.
+"""One number for all users, or (users,) numbers.
+
+The numbers are in the order of the ranks, or a Series with users as its index.
 """
 
 
@@ -125,9 +128,8 @@ STAGED = {"outcome", "uniform", "fold", "scored"}
 """Columns that only staged ranks have."""
 
 LISTS = (
-    "ranked lists, and judged items, are a dict {user: "
-    "{item: "
-    "number}}, or a table with the columns user and item and a score or a relevance"
+    "ranked lists, and judged items, are a dict {user: {item: number}}, or a table with the "
+    "columns user and item and a score or a relevance"
 )
 
 
@@ -169,7 +171,9 @@ class Columns:
         names = {column: name for column, name in self.names.items() if name in self.frame}
         for column in COLUMNS:
             if column not in names:
-                usual = NAMES[column] if column != "rank" or "above" not in names else set[str]()
+                # beside above, a column such as position has no ranks
+                has_usual = column != "rank" or "above" not in names
+                usual = NAMES[column] if has_usual else set[str]()
                 names |= self._by_usual_name(column, names, usual)
         if "user" not in names and self._has_index_of_users:
             names["user"] = INDEX
@@ -197,13 +201,14 @@ class Columns:
     def _by_usual_name(
         self, column: str, known: Mapping[str, Any], names: Collection[str]
     ) -> dict[str, Any]:
-        """Return the name in the source of a column, which is its own or a usual one; raise
-        DataError if several.
+        """Return the name in the source of a column, which is its own or a usual one.
+
+        Raises DataError if there are several.
         """
         free = [name for name in self.frame.columns if name not in known.values()]
-        own = [name for name in free if name == column]
-        usual = own or [name for name in free if plain(name) in names and name not in COLUMNS]
-        if len(own) > 1:
+        exact = [name for name in free if name == column]
+        usual = exact or [name for name in free if plain(name) in names and name not in COLUMNS]
+        if len(exact) > 1:
             raise DataError(f"{self.header}: has the column {column!r} more than once")
         if len(usual) > 1:
             several = ", ".join(map(repr, usual))
@@ -224,8 +229,9 @@ class Columns:
     def named(
         self, names: Mapping[str, str], zero_based: bool = False, groups: str | None = None
     ) -> "Columns":
-        """Return the columns with the names in the source that the caller says; raise DataError if
-        one is missing.
+        """Return the columns with the names in the source that the caller says.
+
+        Raises DataError if one is missing.
         """
         known = {column: self.in_source(name) for column, name in names.items()}
         others = {column: name for column, name in self.names.items() if name not in known.values()}
@@ -238,8 +244,9 @@ class Columns:
         )
 
     def in_source(self, name: str) -> Any:
-        """Return a column of the source by its name, or by what it is taken as; raise DataError if
-        there is none.
+        """Return a column of the source by its name, or by what it is taken as.
+
+        Raises DataError if there is none.
         """
         if name not in self.frame:
             self.require(name)
@@ -249,8 +256,9 @@ class Columns:
         return name
 
     def groups(self) -> NDArray[np.str_] | None:
-        """Return the (rows,) names of the groups of the rows as text; raise DataError if one is
-        empty.
+        """Return the (rows,) names of the groups of the rows as text.
+
+        Raises DataError if one is empty.
         """
         if self.grouped_by is None:
             return None
@@ -258,8 +266,9 @@ class Columns:
         return column.text.astype(np.str_)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
-        """Return the rows of each recommender by the names in a column; raise DataError if a name
-        is empty.
+        """Return the rows of each recommender by the names in a column.
+
+        Raises DataError if a name is empty.
         """
         source = self.in_source(column)
         names = self.id_column(source)
@@ -270,9 +279,7 @@ class Columns:
         }
 
     def parts(self, source: str, column: IdColumn) -> dict[str, "Columns"]:
-        """Return the rows of each id of a column of the source, without this column, by these
-        ids.
-        """
+        """Return the rows of each id of a column of the source, by id, without this column."""
         frame = self.frame.drop(columns=source)
         by_id = dict[str, Columns]()
         ends = np.cumsum(np.bincount(column.number, minlength=len(column.ids)))
@@ -286,9 +293,7 @@ class Columns:
 
     @property
     def unnamed_runs(self) -> list[Any]:
-        """The columns of several values that are called as those of runs are, and that no argument
-        names.
-        """
+        """The columns of several values that have a name of runs, and that no argument names."""
         return [
             column
             for column, values in self.frame.items()
@@ -328,43 +333,40 @@ class Columns:
     def require(self, *wanted: str) -> None:
         """Raise DataError unless all wanted columns exist."""
         missing = [name for name in wanted if name not in self]
-        if not missing:
-            return
+        if missing:
+            columns = ", ".join(map(repr, self.frame.columns))
+            raise DataError(
+                f"{self.header}: lacks the column {', '.join(missing)} (the columns are "
+                f"{columns:.300}){self._hint_on(missing)}"
+            )
+
+    def _hint_on(self, missing: Sequence[str]) -> str:
+        """Return what to do about missing columns, for a message; empty if it is not known."""
         names = list(self.frame.columns)
-        hint = ""
         if "rank" in missing and "score" in self.with_usual("score"):
-            hint = (
+            return (
                 "; evaluate, compare and report take lists of items with scores, by relevance "
                 "(--relevance)"
             )
-        elif {"session_type", "labels"} <= set(names):
-            hint = (
+        if {"session_type", "labels"} <= set(names):
+            return (
                 "; labels has several items in a cell, as a submission to OTTO: give each a "
-                "row, as "
+                "row, as table.assign(item=table.labels.str.split()).explode('item') does, with "
+                "its place as rank"
             )
-            hint += (
-                "table.assign(item=table.labels.str.split()).explode('item') does, with its "
-                "place as rank"
-            )
-        elif missing == ["rank"] and len(names) > 1:
-            hint = (
+        if missing == ["rank"] and len(names) > 1:
+            return (
                 "; call it rank, or name the column of ranks, or several of a single table, by "
-                "rank_column "
+                "rank_column (--rank-column)"
             )
-            hint += "(--rank-column)"
-        elif len(names) == 1 and " " in str(names[0]):
-            hint = "; is another sign between the fields (--separator)?"
-        elif "item" in missing:
-            hint = f"; {LISTS}"
-        columns = ", ".join(map(repr, names))
-        raise DataError(
-            f"{self.header}: lacks the column {', '.join(missing)} (the columns are "
-            f"{columns:.300}){hint}"
-        )
+        if len(names) == 1 and " " in str(names[0]):
+            return "; is another sign between the fields (--separator)?"
+        return f"; {LISTS}" if "item" in missing else ""
 
     def ranks(self) -> tuple[Ints, tuple[Finding, ...]]:
-        """Return the (rows,) ranks from 1, and a finding if they are said to start at 0 and none
-        does.
+        """Return the (rows,) ranks from 1.
+
+        There is a finding if ranks are said to start at 0 and none does.
 
         Raises:
             DataError: there are none, one is not a whole number, or the columns are those of a
@@ -387,9 +389,10 @@ class Columns:
         shifted = (Finding("no-rank-zero", values={"source": self.name}),) if is_shifted else ()
         return ranks + 1 - best, shifted
 
-    def whole_numbers(self, column: str, least: int) -> Ints:
-        """Return a column as (rows,) integers; raise DataError if one is not a whole number of
-        `least` or more.
+    def whole_numbers(self, column: str, lowest: int) -> Ints:
+        """Return a column as (rows,) integers.
+
+        Raises DataError if one is not a whole number of `lowest` or more.
         """
         values = self[column]
         if _is_numpy(values, "iuf"):  # bool and other types are converted to text, and refused
@@ -397,19 +400,18 @@ class Columns:
             numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)
             most = 2**53 if values.dtype.kind == "f" else 10**18
             with np.errstate(invalid="ignore"):
-                wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
+                wrong = ~((numbers >= lowest) & (numbers == np.floor(numbers)) & (numbers < most))
         else:
             text = as_text(values).str.replace(r"\.0*$", "", regex=True)
-            wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool) | ~_may_be_numbers(
-                values
-            )
+            has_digits = text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
+            wrong = ~has_digits | ~_may_be_numbers(values)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
-            wrong |= numbers < least
+            wrong |= numbers < lowest
 
         def message(row: int) -> str:
             is_zero = column == "rank" and re.fullmatch(r"\s*0(\.0*)?\s*", str(values.iloc[row]))
             shift = "; zero_based (--zero-based) adds 1 to ranks that start at 0" if is_zero else ""
-            rule = f"{self.called(column)} must be a whole number, {least} or more"
+            rule = f"{self.called(column)} must be a whole number, {lowest} or more"
             return f"{rule}, not {shown(values.iloc[row])}{shift}"
 
         refuse_rows(wrong, message, self.place)
@@ -454,14 +456,15 @@ class Columns:
             wrong = cells.map(pd.api.types.is_list_like).to_numpy(dtype=bool)
             refuse_rows(wrong, lambda row: f"{source} must be text or a number", self.place)
 
-    def numbers(self, column: str, least: float = -np.inf) -> Floats:
-        """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or
-        below `least`.
+    def numbers(self, column: str, lowest: float = -np.inf) -> Floats:
+        """Return a column as (rows,) numbers, maybe infinite.
+
+        Raises DataError if one is no number, or below `lowest`.
         """
         self._refuse_lists(self.names[column])
         values = self[column]
         name = self.called(column)
-        rule = f"{name} must be a number" + ("" if least == -np.inf else f" of {least:g} or more")
+        rule = f"{name} must be a number" + ("" if lowest == -np.inf else f" of {lowest:g} or more")
 
         def message(row: int) -> str:
             return f"{rule}, not {shown(values.iloc[row])}"
@@ -473,8 +476,10 @@ class Columns:
             )
         except (OverflowError, TypeError):
             numbers = values.map(_as_float).to_numpy(dtype=np.float64)
-        refuse_rows(~(numbers >= least), message, self.place)
-        for row in np.flatnonzero((np.abs(numbers) >= 2**53) & (not _is_numpy(values, "f"))):
+        refuse_rows(~(numbers >= lowest), message, self.place)
+        if _is_numpy(values, "f"):  # nothing was rounded
+            return numbers
+        for row in np.flatnonzero(np.abs(numbers) >= 2**53):
             text = str(values.iloc[row]).strip()
             number = numbers[row]
             if re.fullmatch("[+-]?[0-9]+", text) and (np.isinf(number) or int(text) != int(number)):
@@ -485,8 +490,9 @@ class Columns:
         return numbers
 
     def without_candidates(self) -> "Columns":
-        """Return the columns without that of candidates, which an argument replaces, and a remark
-        if there is one.
+        """Return the columns without that of candidates, which an argument replaces.
+
+        A remark says so if there was one.
         """
         if "candidates" not in self:
             return self
@@ -496,11 +502,10 @@ class Columns:
         frame = self.frame.drop(columns=name)
         return replace(self, frame=frame, names=others, findings=(*self.findings, remark))
 
-    def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
-        """Return candidates or negatives as (rows,) integers, from the column or from the argument
-        of that name.
+    def column_or_argument(self, name: str, argument: ArrayLike | None, lowest: int) -> Ints:
+        """Return candidates or negatives as (rows,) integers, from the column or the argument.
 
-        Raises DataError if both or neither are given, or if a number is wrong or below `least`.
+        Raises DataError if both or neither are given, or if a number is wrong or below `lowest`.
         """
         if name in self:
             if argument is not None:
@@ -509,7 +514,7 @@ class Columns:
                     f"{self.header}: has a column {has}, so {name} must not be given as an "
                     "argument too"
                 )
-            return self.whole_numbers(name, least)
+            return self.whole_numbers(name, lowest)
         if argument is None:
             raise DataError(
                 f"{self.header}: lacks the column {name}, {MEANINGS[name]}; add it, or give one "
@@ -518,7 +523,7 @@ class Columns:
         refuse_masked(argument, f"{self.name}: {name}")
         if isinstance(argument, pd.Series) and has_labels(argument):
             argument = argument.iloc[self._places_in(argument.index, argument, name)]
-        numbers = _of_numbers(argument, self.name, name).whole_numbers(name, least)
+        numbers = _of_numbers(argument, self.name, name).whole_numbers(name, lowest)
         if np.ndim(argument) and len(numbers) != len(self):
             raise DataError(
                 f"{self.name}: {name} must be one number, or one for each of the {len(self)} "
@@ -527,8 +532,9 @@ class Columns:
         return np.broadcast_to(numbers, len(self)).copy()
 
     def _places_in(self, index: pd.Index, argument: pd.Series, name: str) -> Ints:
-        """Return the (rows,) places of the rows in a Series with labels, which are those of the
-        rows or the users.
+        """Return the (rows,) places of the rows in a Series with labels.
+
+        The labels are those of the rows or the users.
 
         An index without a name is that of the rows if it is the same as theirs, as that of a column
         of the same frame. Else its labels are the rows, or the users, that they name.
@@ -572,21 +578,26 @@ class Columns:
     def _places_of_users(self, index: pd.Index, argument: pd.Series, name: str) -> Ints:
         """Return the (rows,) places of the users in an index, -1 where a user is not there."""
         labels = as_text(pd.Series(index))
+        is_new = ~labels.duplicated().to_numpy()
         numbers = argument.set_axis(labels)
-        first = numbers[~labels.duplicated().to_numpy()]
-        same = first.reindex(labels).to_numpy(dtype=object) == numbers.to_numpy(dtype=object)
-        if not np.all(same):
-            label = index[int(np.argmin(same))]
+        number_by_user = numbers[is_new]
+        expected = number_by_user.reindex(labels).to_numpy(dtype=object)
+        is_same = expected == numbers.to_numpy(dtype=object)
+        if not np.all(is_same):
+            label = index[int(np.argmin(is_same))]
             raise DataError(
                 f"{self.name}: {name} has the user {shown(label)} twice, with other numbers"
             )
         number, ids = self.ids("user")
-        places = np.flatnonzero(~labels.duplicated().to_numpy())
-        return np.append(places, -1)[first.index.get_indexer(ids)][number]
+        # an id that is not there has the indexer -1, which is that of what is appended
+        places = np.append(np.flatnonzero(is_new), -1)
+        place_by_id = places[number_by_user.index.get_indexer(ids)]
+        return place_by_id[number]
 
     def users(self) -> NDArray[np.generic] | None:
-        """Return the (rows,) users, as integers if all are whole numbers; None if there is no
-        column user.
+        """Return the (rows,) users; None if there is no column user.
+
+        They are integers if all are whole numbers.
 
         Raises:
             DataError: a user is empty, or a column that is not used tells the rows of each user
@@ -595,28 +606,30 @@ class Columns:
         """
         if "user" not in self:
             return None
-        users = self["user"]
-        if _is_numpy(users, "iu"):
-            (number, _) = pd.factorize(users)
-            of_rows = users.to_numpy()
+        users: NDArray[np.generic]
+        column = self["user"]
+        if _is_numpy(column, "iu"):
+            number, _ = pd.factorize(column)
+            users = column.to_numpy()
         else:
             number, ids = self.ids("user")
             is_whole = ids.str.fullmatch("0|[1-9][0-9]{0,17}").all()
-            of_rows = ids.to_numpy(dtype=np.int64 if is_whole else np.str_)[number]
+            users = ids.to_numpy(dtype=np.int64 if is_whole else np.str_)[number]
         if self.names["user"] == INDEX and len(number) > number.max() + 1:
-            label = of_rows[int(np.argmax(pd.Series(number).duplicated()))]
+            label = users[int(np.argmax(pd.Series(number).duplicated()))]
             raise DataError(
                 f"{self.header}: the index has no name, and {shown(label)} twice; call it user if "
                 "it has users, or leave it out by reset_index(drop=True)"
             )
-        rows_of_each = len(number) // (number.max() + 1)
-        if rows_of_each > 1 and (np.bincount(number) == rows_of_each).all():
-            self._refuse_recommenders(number, rows_of_each)
-        return of_rows
+        rows_of_user = len(number) // (number.max() + 1)
+        if rows_of_user > 1 and (np.bincount(number) == rows_of_user).all():
+            self._refuse_recommenders(number, rows_of_user)
+        return users
 
-    def _refuse_recommenders(self, user: Ints, rows_of_each: int) -> None:
-        """Raise DataError if a column of text tells apart the rows of users, of whom everybody has
-        as many.
+    def _refuse_recommenders(self, user: Ints, rows_of_user: int) -> None:
+        """Raise DataError if a column of text tells apart the rows of each user.
+
+        All users have as many rows.
         """
         used = {*self.names.values(), self.grouped_by, ""}
         for column, values in self.frame.items():
@@ -625,12 +638,12 @@ class Columns:
             value, distinct = pd.factorize(as_text(values))
             is_number = pd.to_numeric(pd.Series(distinct), errors="coerce").notna().all()
             if (
-                len(distinct) == rows_of_each
+                len(distinct) == rows_of_user
                 and not is_number
-                and len(np.unique(user * rows_of_each + value)) == len(user)
+                and len(np.unique(user * rows_of_user + value)) == len(user)
             ):
                 raise DataError(
-                    f"{self.header}: has {rows_of_each} rows for each user, one for each value of "
+                    f"{self.header}: has {rows_of_user} rows for each user, one for each value of "
                     f"the column {column} ({', '.join(map(str, distinct)):.60}); if these are "
                     f"recommenders, say --by {column} (in Python by={str(column)!r}) or give each "
                     "a table of its own, and if not, leave the column out"
@@ -642,8 +655,7 @@ class Columns:
         return self.remarks_on(COLUMNS, self._unit_in_doubt())
 
     def _unit_in_doubt(self) -> str:
-        """Return what a row is taken to be of, user or row, where a column that is not used may
-        name recommenders.
+        """Return what a row may be of, user or row, if unused columns may name recommenders.
 
         It is empty if each user has one row, and these columns hold numbers: then they name no
         recommenders.
@@ -667,46 +679,38 @@ class Columns:
         }
 
     def _known(self, used: Collection[str]) -> set[Any]:
-        """Return the columns of the source that are used, and that of an index that `to_csv` writes
-        without a name.
+        """Return the columns of the source that are used, and that of an index without a name.
+
+        `to_csv` writes such an index.
         """
         return {*map(self.names.get, used), self.grouped_by, ""}
 
     def remarks_on(self, used: Collection[str], unit: str = "") -> tuple[Finding, ...]:
-        """Return findings on how it was read, on columns that have usual names, and on those that
-        are not used.
-        """
+        """Return findings on how it was read, on usual names of columns, and on unused columns."""
         findings = list(self.findings)
         if self.names.get("user") == INDEX:
             findings.append(Finding("index-as-user"))
-        untold = {
-            column: name
+        # columns that the library chose by a usual name
+        taken = {
+            column: self.called(column)
             for column, name in self.names.items()
-            if column not in self.told and name != INDEX
+            if column in used
+            and column not in self.told
+            and name != INDEX
+            and plain(name) != column
         }
-        taken = [
-            column for column, name in untold.items() if column in used and plain(name) != column
-        ]
         if taken:
-            findings.append(
-                Finding(
-                    "columns-taken", values={"columns": {name: self.called(name) for name in taken}}
-                )
-            )
+            findings.append(Finding("columns-taken", values={"columns": taken}))
         unused = self._unused(used)
         if unused:
             findings.append(
                 Finding("columns-not-used", values={"columns": list(unused), "unit": unit})
             )
-        for source in dict.fromkeys(
-            [*(self.names.get(column) for column in ("user", "item")), self.grouped_by]
-        ):
-            if (
-                source is not None
-                and source not in unused
-                and not _is_numpy(self.frame[source], "iufb")
-            ):
-                findings += on_spaces(self.id_column(source), str(source))
+        sources = [self.names.get("user"), self.names.get("item"), self.grouped_by]
+        for source in dict.fromkeys(sources):
+            if source is None or source in unused or _is_numpy(self.frame[source], "iufb"):
+                continue
+            findings += on_spaces(self.id_column(source), str(source))
         return tuple(findings)
 
 
@@ -740,11 +744,7 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
         return _of_numbers(data, name, "rank")
     data = with_index(data, name)
     if any(isinstance(dtype, pd.SparseDtype) for dtype in data.dtypes):
-        data = data.apply(
-            lambda cells: (
-                cells.sparse.to_dense() if isinstance(cells.dtype, pd.SparseDtype) else cells
-            )
-        )
+        data = data.apply(_dense)
     users = data["user"].tolist() if (data.columns == "user").sum() == 1 else None
 
     def place(row: int) -> str:
@@ -753,22 +753,28 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     return Columns(name, data, place, name)
 
 
+def _dense(column: pd.Series) -> pd.Series:
+    """Return a column as it is, or, if it is sparse, with all its cells."""
+    return column.sparse.to_dense() if isinstance(column.dtype, pd.SparseDtype) else column
+
+
 def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
-    """Return a Series with an index as a frame; its values are ranks, items of users, or numbers of
-    users and items.
+    """Return a Series with an index as a frame.
+
+    Its values are ranks, items of users, or numbers of users and items.
     """
     levels = [plain(level) for level in series.index.names if level is not None]
-    own = plain(series.name)
+    series_name = plain(series.name)
     if any(level in NAMES["rank"] for level in levels):
         raise DataError(
             f"{name}: is a Series whose index is called rank, as counts of ranks have; give a "
             "row for each user"
         )
     if any(level in NAMES["item"] for level in levels):
-        keeps_name = own in NAMES["rank"] | NAMES["user"]
+        keeps_name = series_name in NAMES["rank"] | NAMES["user"]
         usual = number
     else:
-        keeps_name = own in NAMES["item"]
+        keeps_name = series_name in NAMES["item"]
         usual = "rank"
     index = series.index
     if (
@@ -783,15 +789,17 @@ def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
 
 def are_lists(data: Any) -> bool:
     """Return whether this is a dict of dicts of numbers, by user and item."""
-    return isinstance(data, Mapping) and all(
-        isinstance(items, Mapping) and all(isinstance(number, Number) for number in items.values())
-        for items in data.values()
-    )
+    if not isinstance(data, Mapping):
+        return False
+    if not all(isinstance(items, Mapping) for items in data.values()):
+        return False
+    return all(isinstance(number, Number) for items in data.values() for number in items.values())
 
 
 def as_pandas(data: Any, name: str, number: str = "score") -> Any:
-    """Return a table as a DataFrame, and a column of another library as an array; other data are
-    unchanged.
+    """Return a table as a DataFrame, and a column of another library as an array.
+
+    Other data are unchanged.
     """
     if are_lists(data):
         rows = [
@@ -825,8 +833,9 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
 
 
 def _refuse_mixed_labels(columns: Mapping[Any, Any], name: str) -> None:
-    """Raise DataError if a column has no labels, and others have labels in several orders, which
-    pandas sorts.
+    """Raise DataError if a column has no labels, and others have labels in several orders.
+
+    pandas would sort them.
     """
     labelled = {
         column: values for column, values in columns.items() if isinstance(values, pd.Series)
@@ -836,12 +845,12 @@ def _refuse_mixed_labels(columns: Mapping[Any, Any], name: str) -> None:
     )
     if not has_others or len(labelled) < 2:
         return
-    first, *others = labelled
-    for other in others:
-        if not labelled[first].index.equals(labelled[other].index):
+    column, *other_columns = labelled
+    for other_column in other_columns:
+        if not labelled[column].index.equals(labelled[other_column].index):
             raise DataError(
-                f"{name}: the columns {first} and {other} have other labels, and others have none; "
-                "give them all as arrays, or as Series"
+                f"{name}: the columns {column} and {other_column} have other labels, and others "
+                "have none; give them all as arrays, or as Series"
             )
 
 
@@ -873,8 +882,9 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 
 
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
-    """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing
-    values.
+    """Return whether the type is a NumPy type of one of the kinds.
+
+    A nullable type is none, as it can hold missing values.
     """
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
 

@@ -29,14 +29,16 @@ FEWEST_USERS = 2
 """An interval needs so many users; smaller groups are left out."""
 
 Groups = bool | Mapping[Any, Any]
-"""Whether to use the groups of the tables; or a mapping, or a Series, from users to the names of
-their groups.
+"""Whether to use the groups of the tables; or the groups by user.
+
+Groups by user are a mapping, or a Series, from users to the names of their groups.
 """
 
 
 def read_groups(path: str, kind: str) -> dict[str, str]:
-    """Read the groups of users from a csv or parquet file with the column user and a column of
-    groups.
+    """Read the groups of users from a csv or parquet file.
+
+    It has the column user and a column of groups, which is called `kind`.
 
     Raises DataError if the file cannot be read, lacks a column, or has a user twice.
     """
@@ -55,8 +57,9 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
 def runs_by_group(
     recommenders: Sequence[Runs], groups: Groups
 ) -> tuple[dict[str, list[Runs]], list[Finding]]:
-    """Return the rows of recommenders by group, and a finding on groups that are left out as they
-    are too small.
+    """Return the rows of recommenders by group, and a finding on groups that are too small.
+
+    Groups that are too small are left out.
 
     Groups are in the order of their names or numbers. Raises DataError or ConfigError as
     `groups_of_rows` does, and DataError if all groups are too small, or the tables do not have the
@@ -79,7 +82,9 @@ def runs_by_group(
             raise DataError(
                 f"{missing[0]}: has no row of the group {shown(group)}, and another table has"
             )
-        part = [runs.rows([positions[label] for label in runs.by_label]) for runs in recommenders]
+        part = []
+        for runs in recommenders:
+            part.append(runs.rows([positions[label] for label in runs.by_label]))
         users = min(len(np.unique(table.user_numbers)) for runs in part for table in runs.tables)
         if users < FEWEST_USERS:
             too_small[group] = users
@@ -93,8 +98,7 @@ def runs_by_group(
 
 
 def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
-    """Return the (rows,) names of the groups of a table, from the table itself or from a mapping
-    from users.
+    """Return the (rows,) groups of a table, from the table itself or from a mapping from users.
 
     Raises DataError if the table has no groups, or no users, or a user has none; ConfigError if
     `groups` has another type.
@@ -136,8 +140,7 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
 
 
 def _groups_by_row(table: Table, groups: pd.Series, labels: pd.Series) -> NDArray[np.str_]:
-    """Return the groups of rows from a Series with an entry for each, whose index by default has no
-    labels.
+    """Return the (rows,) groups from a Series with an entry for each row, and without labels.
 
     Raises DataError if a row has no group, or the index may be users, too, and these would have
     other groups.
@@ -157,8 +160,9 @@ def _groups_by_row(table: Table, groups: pd.Series, labels: pd.Series) -> NDArra
 
 
 def _names(groups_by_table: Mapping[str, NDArray[np.str_]]) -> list[str]:
-    """Return the names of the groups in order; raise DataError if one is ALL, or there are too few
-    or too many.
+    """Return the names of the groups in order.
+
+    Raises DataError if one is ALL, or there are too few or too many.
     """
     names = sorted({str(name) for rows in groups_by_table.values() for name in np.unique(rows)})
     if ALL in names:

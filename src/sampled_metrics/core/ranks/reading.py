@@ -98,8 +98,7 @@ def read_columns(
 
 
 def read_labelled(path: str | os.PathLike[str]) -> Any:
-    """Read the numbers of a parquet file: as a frame with its labels if pandas wrote it, else as an
-    array.
+    """Read the numbers of a parquet file: as a frame if pandas wrote it, with labels, or an array.
 
     Raises DataError if the file cannot be read, or has no rows.
     """
@@ -146,54 +145,38 @@ def read_stream(
 def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Columns:
     place = f"{text.name}, line {text.line}"
     top = text.block[:LONGEST_LINE].decode(errors="ignore")
-    first = top.split("\n", 1)[0]
-    if first.lstrip().startswith(("{", "[")):
-        raise DataError(
-            f"{place}: is JSON, and tables are csv or parquet; {_of_json(text.name, first)}"
-        )
-    if separator is None and (
-        trec := next(
-            (columns for pattern, columns in _TREC.items() if re.fullmatch(pattern, first)), None
-        )
-    ):
-        return _columns(
-            Csv(text, SPACES, has_quotes=False).rows(
-                trec, has_header=False, integers=trec.values()
-            ),
-            text.name,
-            place,
-        )
-    if separator is None:
-        unquoted = re.sub('"[^"]*"', "", top).split("\n", 1)[0]
-        separator = next((sign for sign in SEPARATORS if sign in unquoted), ",")
-    table = Csv(text, separator)
+    first_line = top.split("\n", 1)[0]
+    if first_line.lstrip().startswith(("{", "[")):
+        advice = _instead_of_json(text.name, first_line)
+        raise DataError(f"{place}: is JSON, and tables are csv or parquet; {advice}")
+    trec = _trec_columns(first_line) if separator is None else {}
+    if trec:
+        lines = Csv(text, SPACES, has_quotes=False)
+        rows = lines.rows(trec, has_header=False, integers=trec.values())
+        return _columns(rows, text.name, place)
+    table = Csv(text, _noticed_separator(top) if separator is None else separator)
     if not any(table.first):
         raise DataError(
             f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied"
         )
     if len(table.first) == 1 and re.fullmatch(r"\s*[0-9]+\s*", table.first[0]):
-        return _columns(
-            table.rows({0: "rank"}, has_header=False, integers={"rank"}), text.name, place
-        )
-    header = dict(enumerate(without_types([column.strip() for column in table.first])))
-    wide = len(header) > MOST_COLUMNS
-    if (wide or not text.is_last) and not any(
-        column in names or can_be_used(column, CONTENT) for column in header.values()
-    ):
-        nothing = pd.DataFrame([[""] * len(header)], columns=list(header.values()))
+        rows = table.rows({0: "rank"}, has_header=False, integers={"rank"})
+        return _columns(rows, text.name, place)
+    header = without_types([column.strip() for column in table.first])
+    is_wide = len(header) > MOST_COLUMNS
+    has_content = any(column in names or can_be_used(column, CONTENT) for column in header)
+    if not has_content and (is_wide or not text.is_last):  # a large file is not read in vain
+        nothing = pd.DataFrame([[""] * len(header)], columns=header)
+        # which raises DataError, with what to do
         Columns(text.name, nothing, str, place).require(*(names or ["rank"]))
     used = {
-        place: column
-        for place, column in header.items()
-        if not wide
-        or column in names
-        or can_be_used(column)
-        or plain(column) in RUNS
-        or (column == INDEX and place == 0)
+        position: column
+        for position, column in enumerate(header)
+        if not is_wide or _is_kept(column, position, names)
     }
     findings: tuple[Finding, ...] = ()
-    if wide:
-        unread = [column for place, column in header.items() if place not in used]
+    if is_wide:
+        unread = [column for position, column in enumerate(header) if position not in used]
         values = {
             "source": text.name,
             "unread": len(unread),
@@ -201,19 +184,37 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
             "columns": unread[:_NAMED],
         }
         findings = (Finding("columns-not-read", values=values),)
-    return _columns(
-        table.rows(used, has_header=True, integers=used.values()), text.name, place, findings
-    )
+    rows = table.rows(used, has_header=True, integers=used.values())
+    return _columns(rows, text.name, place, findings)
 
 
-def _of_json(name: str, first: str) -> str:
+def _trec_columns(first_line: str) -> dict[int, str]:
+    """Return the columns of a file of TREC by their places, from its first line; else none."""
+    for pattern, columns in _TREC.items():
+        if re.fullmatch(pattern, first_line):
+            return columns
+    return {}
+
+
+def _noticed_separator(top: str) -> str:
+    """Return the separator of the fields of a csv file, from its beginning."""
+    unquoted = re.sub('"[^"]*"', "", top).split("\n", 1)[0]
+    return next((sign for sign in SEPARATORS if sign in unquoted), ",")
+
+
+def _is_kept(column: str, position: int, names: Collection[str]) -> bool:
+    """Return whether a column of a file with many columns is read."""
+    is_index = column == INDEX and position == 0
+    return is_index or column in names or can_be_used(column) or plain(column) in RUNS
+
+
+def _instead_of_json(name: str, first_line: str) -> str:
     """Return what is read in place of a file of JSON, by its first line."""
-    lines = ", lines=True" if first.lstrip().startswith("{") else ""
-    if lines and re.search(r":\s*\[\s*\{", first):  # a session with a list of events
+    lines = ", lines=True" if first_line.lstrip().startswith("{") else ""
+    if lines and re.search(r":\s*\[\s*\{", first_line):  # a session with a list of events
         return (
             "in Python, make a row of each of the nested objects, as "
-            "pandas.json_normalize(objects, "
-            '"events", "session") does, and give the table'
+            'pandas.json_normalize(objects, "events", "session") does, and give the table'
         )
     return f"in Python, give the table pandas.read_json({name!r}{lines})"
 
@@ -235,9 +236,7 @@ UNNAMED_TABLE = "ranks"
 
 
 Read = Columns | list[Columns] | dict[str, Columns | list[Columns]]
-"""The columns of a recommender, a list of those of its seeds, or either of several recommenders by
-name.
-"""
+"""The columns of a recommender, or a list of those of its seeds, or either by recommender."""
 
 
 def columns_by_recommender(
@@ -248,8 +247,9 @@ def columns_by_recommender(
     groups: str | None = None,
     seeds: str | None = None,
 ) -> Read:
-    """Return the columns of a recommender, or of several by name; parameters and errors as in
-    `exact_ranks`.
+    """Return the columns of a recommender, or of several by name.
+
+    Parameters and errors are those of `exact_ranks`.
     """
     require_flags(zero_based=zero_based)
     labels = {"by": by, "groups": groups, "seeds": seeds}
@@ -305,8 +305,9 @@ def named_parts(columns: Read) -> list[tuple[str, Columns]]:
 def require_effect(
     option: str, columns: Read, has_effect: Callable[[Columns], bool], why: str
 ) -> None:
-    """Raise ConfigError if an option that the caller named has an effect on no table; `why` says so
-    in words.
+    """Raise ConfigError if an option that the caller named has an effect on no table.
+
+    `why` says in words why it has none.
     """
     if not any(has_effect(part) for _, part in named_parts(columns)):
         raise ConfigError(f"{option} (--{option.replace('_', '-')}): {why}; leave it out")
@@ -320,37 +321,36 @@ def has_counts(columns: Columns) -> bool:
 def tables_of(
     columns: Read, table_of: Callable[[Columns, str], Kind], per_user: Sequence[PerUser | None] = ()
 ) -> Kind | list[Kind] | dict[str, Kind | list[Kind]]:
-    """Return the table of a recommender, or a list of those of its seeds, or either of several
-    recommenders by name.
+    """Return the table of a recommender, or a list of those of its seeds, or either by recommender.
 
     `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`,
     in the order of the ranks and not by labels, and tables differ in their order.
     """
     tables = [(name, table_of(part, name)) for name, part in named_parts(columns)]
-    if any(
+    are_in_order_of_ranks = any(
         numbers is not None and np.size(numbers) > 1 and not has_labels(numbers)
         for numbers in per_user
-    ):
+    )
+    if are_in_order_of_ranks:
         known = [(name, table.user) for name, table in tables if table.user is not None]
-        for (first, one), (second, other) in itertools.pairwise(known):
-            if not np.array_equal(one, other):
+        for (name_a, users_a), (name_b, users_b) in itertools.pairwise(known):
+            if not np.array_equal(users_a, users_b):
                 raise DataError(
-                    f"{first} and {second} have their users in different orders, so candidates and "
-                    "negatives that differ by user must be columns of both, not arguments"
+                    f"{name_a} and {name_b} have their users in different orders, so candidates "
+                    "and negatives that differ by user must be columns of both, not arguments"
                 )
     in_turn = iter([table for _, table in tables])
 
-    def of_recommender(parts: Columns | list[Columns]) -> Kind | list[Kind]:
+    def next_tables(parts: Columns | list[Columns]) -> Kind | list[Kind]:
         return [next(in_turn) for _ in parts] if isinstance(parts, list) else next(in_turn)
 
     if isinstance(columns, dict):
-        return {name: of_recommender(parts) for name, parts in columns.items()}
-    return of_recommender(columns)
+        return {name: next_tables(parts) for name, parts in columns.items()}
+    return next_tables(columns)
 
 
 def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
-    """Return whether ranks are a table of columns, and not a mapping from names of recommenders to
-    their ranks.
+    """Return whether ranks are a table of columns, and not a mapping from recommenders to ranks.
 
     A mapping is a table if a name that a column of ranks may have, such as rank, position, above or
     one of `rank_columns`, has numbers: those of a list or a one-dimensional array. Ranked lists,
@@ -366,19 +366,20 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
     named = [
         values for name, values in ranks.items() if plain(name) in usual or name in rank_columns
     ]
-    return any(
-        len(getattr(values, "shape", ())) == 1
-        or (
-            isinstance(values, list | tuple)
-            and all(isinstance(number, Number) for number in values)
-        )
-        for values in named
-    )
+    return any(map(_are_numbers, named))
+
+
+def _are_numbers(values: Any) -> bool:
+    """Return whether these are a one-dimensional array, or a list of numbers."""
+    if len(getattr(values, "shape", ())) == 1:
+        return True
+    return isinstance(values, list | tuple) and all(isinstance(cell, Number) for cell in values)
 
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a mapping from names as printable text; raise DataError if it is empty, or a name is
-    empty or repeated.
+    """Return a mapping from names as printable text.
+
+    Raises DataError if it is empty, or a name is empty or repeated.
     """
     names = [printable(name) for name in as_text(pd.Series([*ranks], dtype=object))]
     if not names:
@@ -395,8 +396,9 @@ def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
 def columns_of_table(
     data: Any, name: str, number: str = "score", names: Collection[str] = ()
 ) -> Columns:
-    """Return the columns of a table, a file or ranks alone; parameters and errors as in
-    `columns_of`.
+    """Return the columns of a table, a file or ranks alone.
+
+    Parameters and errors are those of `columns_of`.
 
     Of a csv file with many columns, those of `names` are kept, as in `read_columns`.
     """

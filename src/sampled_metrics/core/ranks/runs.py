@@ -1,6 +1,4 @@
-"""The runs of recommenders: a table of ranks for each seed of a training, or for each draw of
-negatives.
-"""
+"""The runs of recommenders: tables of ranks by the seed of a training, or by draw of negatives."""
 
 from __future__ import annotations
 
@@ -26,9 +24,11 @@ MANY_ROWS = 20
 """Of fewer rows, two seeds may be the same by chance."""
 
 FEWEST_OUTCOMES = 3
-"""With so many different sampled ranks, independent draws are alike in fewer than .3 % of
-evaluations: 4,000 were simulated of 600 users for each of 21 laws, of one order of the items for
-all users."""
+"""With so many different ranks, independent draws are alike in under .3 % of evaluations.
+
+4,000 evaluations of 600 users were simulated for each of 21 laws, of sampled ranks with one order
+of the items for all users.
+"""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,14 @@ class Runs:
         """Whether there are several tables, and they are of seeds."""
         return len(self.tables) > 1 and not self.are_draws
 
+    @property
+    def are_named(self) -> bool:
+        """Whether every table has the name of its seed, or draw."""
+        return all(table.seed_name for table in self.tables)
+
     @cached_property
     def by_label(self) -> dict[str, Any]:
-        """The tables by the name of the recommender, with the number of the seed if there are
-        several.
-        """
+        """The tables by the name of the recommender, with the seed if there are several."""
         if len(self.tables) == 1:
             return {self.name: self.first_table}
         labels = [f"{self.name or 'ranks'}, seed {seed}" for seed in self.seeds]
@@ -75,7 +78,7 @@ class Runs:
     def seeds(self) -> list[str]:
         """The names of the seeds, as a column has them, or else their numbers from 1."""
         names = [table.seed_name for table in self.tables]
-        if all(names) and len(set(names)) == len(names):
+        if self.are_named and len(set(names)) == len(names):
             return names
         return [str(number) for number in range(1, len(self.tables) + 1)]
 
@@ -106,8 +109,7 @@ def read_runs(
         if needs_names:
             raise DataError(
                 f"{function} takes a mapping from the names of recommenders to their tables, not "
-                f"{_a(ranks)}: "
-                f'sm.{function}({{"A": a, "B": b}})'
+                f'{_a(ranks)}: sm.{function}({{"A": a, "B": b}})'
             )
         ranks = {UNNAMED: ranks}
     is_unnamed = len(ranks) == 1 and UNNAMED in ranks
@@ -126,8 +128,9 @@ def read_runs(
 
 
 def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
-    """Return the tables that a function was given by the name of the recommender; one without a
-    name by UNNAMED.
+    """Return the tables that a function was given, by the name of the recommender.
+
+    A recommender without a name has the name `UNNAMED`.
 
     Raises DataError as `read_runs` does.
     """
@@ -137,8 +140,7 @@ def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
 
 
 def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
-    """Return the runs with the numbers of their users, the same for the same users, and findings on
-    how they pair.
+    """Return the runs with numbers of users, alike for the same users, and findings on the pairing.
 
     Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
     """
@@ -154,9 +156,7 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
 
 
 def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
-    """Return the (users,) users of paired runs by their numbers; without ids, the numbers from
-    1.
-    """
+    """Return the (users,) users of paired runs by their numbers; without ids, numbers from 1."""
     for runs in recommenders:
         for table, numbers in zip(runs.tables, runs.users, strict=True):
             if table.user is not None:
@@ -198,8 +198,9 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
 
 
 def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
-    """Raise DataError if recommenders differ in the draws of negatives that users share: in number,
-    or in names.
+    """Raise DataError if recommenders differ in the draws of negatives that users share.
+
+    They may differ in the number of draws, or in the names.
     """
     draws = {runs.name: len(runs.tables) for runs in recommenders if runs.are_draws}
     if not draws:
@@ -211,11 +212,7 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
             f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are "
             "compared draw by draw"
         )
-    named = [
-        runs
-        for runs in recommenders
-        if runs.are_draws and all(table.seed_name for table in runs.tables)
-    ]
+    named = [runs for runs in recommenders if runs.are_draws and runs.are_named]
     for runs_a, runs_b in itertools.pairwise(named):
         for draw, paired_draw in zip(runs_a.tables, runs_b.tables, strict=True):
             if draw.seed_name != paired_draw.seed_name:
@@ -227,8 +224,7 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
 
 
 def _require_distinct(runs: Runs) -> None:
-    """Raise DataError if two seeds, or two draws of shared negatives, have the same ranks or lists
-    of all users.
+    """Raise DataError if two seeds, or two draws, have the same ranks, or lists, of all users.
 
     They are one then, that was read twice, or a recommender without chance. Rows of few users, or
     of few different outcomes, do not show that.
@@ -258,16 +254,14 @@ def _require_distinct(runs: Runs) -> None:
 
 def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
     """Raise DataError if two tables are of kinds that are not compared with each other."""
-    recommender = recommenders[0]
+    leading = recommenders[0]
+    kind = leading.first_table.kind
+    allowed = {kind, *leading.first_table.beside}
     for runs in recommenders:
         for table in runs.tables:
-            if (
-                table.kind != recommender.first_table.kind
-                and table.kind not in recommender.first_table.beside
-            ):
+            if table.kind not in allowed:
                 raise DataError(
-                    f"{recommender.name or 'ranks'} has {recommender.first_table.kind} and "
-                    f"{runs.name or 'ranks'} "
+                    f"{leading.name or 'ranks'} has {kind} and {runs.name or 'ranks'} "
                     f"{table.kind}; {function} takes one kind of them"
                 )
 
@@ -299,9 +293,7 @@ def _require_taken(table: Any, name: str, function: str) -> None:
 
 
 def _are_seeds(tables: Any) -> bool:
-    """Return whether these are the tables of several seeds, and not a list of numbers or of
-    files.
-    """
+    """Return whether these are tables of several seeds, and not a list of numbers or of files."""
     return isinstance(tables, list | tuple) and any(isinstance(table, Table) for table in tables)
 
 

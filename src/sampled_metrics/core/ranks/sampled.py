@@ -33,7 +33,9 @@ from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, require_exac
 from sampled_metrics.core.ranks.truncation import seems_truncated
 from sampled_metrics.errors import ConfigError, DataError
 
-DRAWN = BY_USER, ONCE = "by user", "once"
+BY_USER = "by user"
+ONCE = "once"
+DRAWN = (BY_USER, ONCE)
 """How negatives are drawn: anew for each user, or once for all users."""
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -76,10 +78,7 @@ class SampledRanks(Ranked):
     findings: tuple[Finding, ...] = ()
     source: str = ""
     # how the source writes ranks: their name, and the best one
-    written: InitVar[tuple[str, int]] = (
-        "rank",
-        1,
-    )
+    written: InitVar[tuple[str, int]] = ("rank", 1)
     groups: NDArray[np.str_] | None = None
     drawn: str = BY_USER
     seed_name: str = ""
@@ -94,10 +93,8 @@ class SampledRanks(Ranked):
         columns = [
             whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")
         ]
-        if (
-            len({column.shape for column in columns if column.ndim}) > 1
-            or max(column.ndim for column in columns) > 1
-        ):
+        shapes_of_rows = {column.shape for column in columns if column.ndim}
+        if len(shapes_of_rows) > 1 or max(column.ndim for column in columns) > 1:
             shapes = enumerated([str(column.shape) for column in columns])
             raise DataError(
                 "x, negatives and candidates must be one number each, or one for each row, not "
@@ -109,7 +106,17 @@ class SampledRanks(Ranked):
         require_exact_ids(None if self.user is None else np.asarray(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
-        name, best = written
+        for wrong, message in self._rules(*written):
+            refuse_rows(wrong, message, place or self.named)
+
+    def _rules(self, name: str, best: int) -> list[tuple[NDArray[np.bool_], Callable[[int], str]]]:
+        """Return which rows break each rule, and what is wrong with a row that does.
+
+        The source calls a rank `name`, and its best rank is `best`.
+        """
+        x = self.x
+        m = self.negatives
+        n = self.candidates
 
         def sampled(row: int) -> str:
             return counted(int(m[row]), "negative")
@@ -150,8 +157,7 @@ class SampledRanks(Ranked):
                     ),
                 )
             )
-        for wrong, message in rules:
-            refuse_rows(wrong, message, place or self.named)
+        return rules
 
     kind: ClassVar[str] = "sampled ranks"
     per_row: ClassVar[tuple[str, ...]] = ("x", "negatives", "candidates", "user", "groups")
@@ -189,9 +195,7 @@ class SampledRanks(Ranked):
         return np.stack((self.negatives, self.x), axis=1)
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
-        """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the
-        sample.
-        """
+        """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes."""
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
 
     def to_frame(self) -> pd.DataFrame:
@@ -312,13 +316,10 @@ def sampled_of_columns(
     x = ranks - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
-    rank, best = written = columns.written
-    if (
-        negatives is not None
-        and np.ndim(negatives) == 0
-        and len(x)
-        and seems_truncated(x + 1, float(m[0] + 1))
-    ):
+    written = columns.written
+    is_one_number = negatives is not None and np.ndim(negatives) == 0
+    if is_one_number and seems_truncated(x + 1, float(m[0] + 1)):
+        rank, best = written
         values = {
             "column": rank,
             "last": int(x.max()) + best,
@@ -326,9 +327,20 @@ def sampled_of_columns(
             "most": int(m[0]) + best,
         }
         findings += from_source([Finding("fewer-negatives", values=values)], name)
-    of_columns = columns.place, tuple(findings), columns.name, written, columns.groups()
+    groups = columns.groups()
     return SampledRanks(
-        x, m, n, replacement, columns.users(), *of_columns, drawn, columns.seed_name
+        x=x,
+        negatives=m,
+        candidates=n,
+        replacement=replacement,
+        user=columns.users(),
+        place=columns.place,
+        findings=tuple(findings),
+        source=columns.name,
+        written=written,
+        groups=groups,
+        drawn=drawn,
+        seed_name=columns.seed_name,
     )
 
 

@@ -58,8 +58,8 @@ def read_ranks(
 
 
 def table_of_file(name: str) -> Any:
-    """Return the table of a file of a format of its own, such as staged ranks; None of a table of
-    columns.
-    """
-    own = [kind for kind in kinds_of_tables() if kind.recognises(name)]
-    return own[0].read(name) if own else None
+    """Return the table of a file with a format of its own, as of staged ranks; None of others."""
+    for kind in kinds_of_tables():
+        if kind.recognises(name):
+            return kind.read(name)
+    return None

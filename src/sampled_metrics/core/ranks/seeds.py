@@ -19,8 +19,7 @@ MOST_SEEDS = 1000
 
 
 def runs_of(columns: Columns, seeds: str | None, may_be_by: bool) -> Columns | list[Columns]:
-    """Return the columns of a recommender, or those of its seeds by a column `seeds`, in their
-    order.
+    """Return the columns of a recommender, or those of its seeds by a column `seeds`, in order.
 
     Seeds are in the order of their numbers, or in that of their texts if one is not a number. A
     column of one value gives the columns without it. `may_be_by` says whether a column could also
@@ -36,9 +35,9 @@ def runs_of(columns: Columns, seeds: str | None, may_be_by: bool) -> Columns | l
         refuse_unnamed_runs(columns, may_be_by)
         return columns
     source = columns.in_source(seeds)
-    if taken := [column for column, name in columns.names.items() if name == source]:
+    if roles := [column for column, name in columns.names.items() if name == source]:
         raise DataError(
-            f"{columns.header}: seeds names the column {source}, which is taken as {taken[0]}"
+            f"{columns.header}: seeds names the column {source}, which is taken as {roles[0]}"
         )
     if source == columns.grouped_by:
         raise DataError(f"{columns.header}: seeds and groups name the same column, {source}")
@@ -57,9 +56,7 @@ def runs_of(columns: Columns, seeds: str | None, may_be_by: bool) -> Columns | l
 
 
 def in_order(labels: Sequence[str]) -> list[str]:
-    """Return labels in the order of their numbers, or, if one is not a number, in that of the
-    texts.
-    """
+    """Return labels in the order of their numbers, or of their texts if one is not a number."""
     try:
         numbers = {label: Decimal(label) for label in labels}
     except InvalidOperation:
@@ -70,8 +67,7 @@ def in_order(labels: Sequence[str]) -> list[str]:
 
 
 def refuse_unnamed_runs(columns: Columns, may_be_by: bool, seeds: str | None = None) -> None:
-    """Raise DataError if a column that no argument names is called as one of runs, and has several
-    values.
+    """Raise DataError if a column that no argument names has a name of runs and several values.
 
     A column of one value says of which run all rows are, and changes nothing.
     """
@@ -98,8 +94,9 @@ def refuse_unnamed_runs(columns: Columns, may_be_by: bool, seeds: str | None = N
 
 
 def refuse_runs_of_judged_items(columns: Columns) -> None:
-    """Raise DataError if judged items have a column of runs that is not that of the groups, as in
-    `ranked_lists`.
+    """Raise DataError if judged items have a column of runs that is not that of the groups.
+
+    The groups are those of `ranked_lists`.
     """
     for column in columns.unnamed_runs:
         raise DataError(
@@ -111,8 +108,9 @@ def refuse_runs_of_judged_items(columns: Columns) -> None:
 
 
 def _require_seeds(columns: Columns, source: str, number: Ints) -> None:
-    """Raise DataError if the values of a column are folds, or too many, or users are not known and
-    differ in number.
+    """Raise DataError if the values of a column cannot be seeds.
+
+    They are folds, or too many, or users are not known and seeds differ in the number of rows.
     """
     if _are_folds(columns, number):
         raise DataError(
@@ -135,8 +133,9 @@ def _require_seeds(columns: Columns, source: str, number: Ints) -> None:
 
 
 def _are_folds(columns: Columns, number: Ints) -> bool:
-    """Return whether users are known, and each has rows of one value alone, by the (rows,) numbers
-    of the values.
+    """Return whether users are known, and each has rows of one value alone.
+
+    `number` are the (rows,) numbers of the values.
     """
     if "user" not in columns:
         return False

@@ -1,6 +1,4 @@
-"""What a function of the package takes: the ranks, or the ranked lists, of a recommender, and pairs
-of their users.
-"""
+"""What a function of the package takes: ranks, or ranked lists, and pairs of their users."""
 
 from __future__ import annotations
 
@@ -108,13 +106,9 @@ class Table(ABC):
     def rows(self, positions: Ints) -> Self:
         """Return the table of the rows at some positions, in that order."""
         columns = {name: getattr(self, name) for name in self.per_row}
+        parts = {name: column[positions] for name, column in columns.items() if column is not None}
         table: Any = self
-        return replace(
-            table,
-            **{
-                name: of_rows[positions] for name, of_rows in columns.items() if of_rows is not None
-            },
-        )
+        return replace(table, **parts)
 
     @property
     @abstractmethod
@@ -124,9 +118,7 @@ class Table(ABC):
     @property
     @abstractmethod
     def description(self) -> str:
-        """Return what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to
-        say.
-        """
+        """Return what the numbers are of, as "60 users, n = 100"; empty if it is not known."""
 
     @property
     def design(self) -> dict[str, Any]:
@@ -149,8 +141,9 @@ class Table(ABC):
         return self._in_words("cautions")
 
     def _in_words(self, function: str) -> tuple[str, ...]:
-        """Return the findings as sentences, by a function of the words, which lie in a layer
-        above.
+        """Return the findings as sentences, by a function of the words.
+
+        The words lie in a layer above.
         """
         wording: Any = words()
         return getattr(wording, function)(self.findings, wording.Setting())
@@ -163,22 +156,22 @@ class Table(ABC):
 
     @property
     def is_all_known(self) -> bool:
-        """Whether the rank of every row is known, or that it has the metric 0; of staged ranks,
-        some may be open.
+        """Whether the rank of every row is known, or that it has the metric 0.
+
+        Some of staged ranks may be open.
         """
         return True
 
     @property
     def ranked_items(self) -> Any:
-        """Return the `ExactRanks` of the held-out items among the ranked items; None if there are
-        no ranks.
-        """
+        """Return the `ExactRanks` of held-out items among the ranked items; None without ranks."""
         return None
 
     @property
     def places(self) -> Floats | None:
-        """Return (rows,) ranks, the lower the better, that can be compared with those of other
-        tables, if there are.
+        """Return (rows,) ranks that can be compared with those of other tables; None without ranks.
+
+        The lower, the better.
         """
         return None
 
@@ -188,8 +181,9 @@ class Table(ABC):
     @property
     @abstractmethod
     def outcomes(self) -> NDArray[Any]:
-        """Return (rows, numbers) what was observed of each row; the same numbers are the same
-        ranks, or lists.
+        """Return (rows, numbers) what was observed of each row.
+
+        The same numbers are the same ranks, or lists.
         """
 
     @abstractmethod
@@ -202,8 +196,7 @@ class Table(ABC):
 
     @abstractmethod
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
-        """Return for each table the (rows,) numbers of the users from 0, and findings on how they
-        were paired.
+        """Return the (rows,) numbers of the users of each table, from 0, and findings on pairs.
 
         `names` are those of all tables. Raises DataError if the tables are not of the same users
         and items.
@@ -235,8 +228,9 @@ class Ranked(Table):
 
     @cached_property
     def user_numbers(self) -> Ints:
-        """The (rows,) numbers of the users from 0; every row is of a user of its own if users are
-        not known.
+        """The (rows,) numbers of the users from 0.
+
+        If users are not known, every row is of a user of its own.
         """
         if self.user is None:
             return np.arange(len(self))
@@ -248,8 +242,9 @@ class Ranked(Table):
 
     @property
     def description(self) -> str:
-        """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m
-        = 20".
+        """Return how many users, candidates and negatives there are.
+
+        For instance, "60 users, n = 100, m = 20".
         """
         numbers = [
             f"{name} = {np.mean(values):,.0f}{' on average' if np.ptp(values) else ''}"
@@ -274,20 +269,23 @@ class Ranked(Table):
         tables: list[Ranked] = [self, *others]
         base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
         numbers = [tables[base].user_numbers] * len(tables)
-        for place in [place for place in range(len(tables)) if place != base]:
-            one, other = sorted((base, place))
-            first, second = pair_users(tables[one], tables[other], (names[one], names[other]))
-            in_base, own = (first, second) if one == base else (second, first)
+        for place in range(len(tables)):
+            if place == base:
+                continue
+            earlier, later = sorted((base, place))  # messages name the tables in their order
+            users = pair_users(tables[earlier], tables[later], (names[earlier], names[later]))
+            users_of_base, users_of_table = users if earlier == base else users[::-1]
             # a user may have another number in another pair
-            number = np.empty(in_base.max() + 1, dtype=np.int64)
-            number[in_base] = numbers[base]
-            numbers[place] = number[own]
+            number = np.empty(users_of_base.max() + 1, dtype=np.int64)
+            number[users_of_base] = numbers[base]
+            numbers[place] = number[users_of_table]
         return numbers, _on_pairing(tables, names)
 
 
 def _on_pairing(tables: Sequence[Ranked], names: Sequence[str]) -> list[Finding]:
-    """Return findings on which tables were paired by user, and which by position with the first one
-    that has users.
+    """Return findings on which tables were paired by user, and which by position.
+
+    The latter were paired with the first one that has users.
     """
     if len(tables) == 1:
         return []
@@ -306,50 +304,56 @@ def _on_pairing(tables: Sequence[Ranked], names: Sequence[str]) -> list[Finding]
     return findings
 
 
-def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints]:
+def pair_users(table: Ranked, other_table: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints]:
     """Return the (rows,) numbers of the users of two tables, the same for the same users.
 
     Users are paired by user if both tables have users, else by position. A user may have several
     rows. Raises DataError if the users of the tables differ, or the rows or candidates of a user
     do.
     """
-    known = one if one.user is not None else other
-    if one.user is not None and other.user is not None:
-        first, second = _numbered(pd.Index(one.user), pd.Index(other.user), names)
-    elif len(one) == len(other):
-        first = second = known.user_numbers
+    if table.user is not None and other_table.user is not None:
+        users, other_users = _numbered(pd.Index(table.user), pd.Index(other_table.user), names)
+    elif len(table) == len(other_table):
+        known = table if table.user is not None else other_table
+        users = other_users = known.user_numbers
     else:
         raise DataError(
-            f"{names[0]} has {len(one)} users and {names[1]} {len(other)}; to be compared they "
-            "must have the same users"
+            f"{names[0]} has {len(table)} users and {names[1]} {len(other_table)}; to be compared "
+            "they must have the same users"
         )
-    order = np.lexsort((one.candidates, first))
-    other_order = np.lexsort((other.candidates, second))
-    n = one.candidates[order]
-    other_n = other.candidates[other_order]
+    order = np.lexsort((table.candidates, users))
+    other_order = np.lexsort((other_table.candidates, other_users))
+    n = table.candidates[order]
+    other_n = other_table.candidates[other_order]
     if (n != other_n).any():
         row = int(np.argmax(n != other_n))
-        are_named = one.user is not None and other.user is not None
-        label = one.named(order[row]) if are_named else f"row {order[row] + 1}"
+        are_named = table.user is not None and other_table.user is not None
+        label = table.named(order[row]) if are_named else f"row {order[row] + 1}"
         raise DataError(
             f"{label} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
             "to be compared they must have ranked the same items"
         )
-    return first, second
+    return users, other_users
 
 
-def _numbered(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
-    """Return the (rows,) numbers of the users of two tables; raise DataError if users, or their
-    rows, differ.
+def _numbered(ids: pd.Index, other_ids: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
+    """Return the (rows,) numbers of the users of two tables.
+
+    Raises DataError if users, or their rows, differ.
     """
     # users 1, 2 of one table and "1", "b" of the other are compared as text
-    if first.dtype != second.dtype:
-        first, second = (pd.Index(as_text(pd.Series(users))) for users in (first, second))
-    numbers, users = pd.factorize(first, sort=True)
-    other_numbers = users.get_indexer(second)
-    only = {names[0]: first.difference(second), names[1]: second.difference(first)}
-    if missing := sum(map(len, only.values())):
-        examples = [f"{shown(own[0])} of {name}" for name, own in only.items() if len(own)]
+    if ids.dtype != other_ids.dtype:
+        ids = pd.Index(as_text(pd.Series(ids)))
+        other_ids = pd.Index(as_text(pd.Series(other_ids)))
+    numbers, users = pd.factorize(ids, sort=True)
+    other_numbers = users.get_indexer(other_ids)
+    unpaired = {names[0]: ids.difference(other_ids), names[1]: other_ids.difference(ids)}
+    if missing := sum(map(len, unpaired.values())):
+        examples = [
+            f"{shown(users_of_table[0])} of {name}"
+            for name, users_of_table in unpaired.items()
+            if len(users_of_table)
+        ]
         raise DataError(
             f"{names[0]} and {names[1]} must have the same users to be compared: {missing} are in "
             f"one of them only, for instance {' and '.join(examples)}"
@@ -376,6 +380,6 @@ def require_exact_ids(users: NDArray[np.generic] | None) -> None:
 
 def span(numbers: Ints, form: str = ",d") -> str:
     """Return a number, or the smallest and the largest of several, in words."""
-    least = int(numbers.min())
-    most = int(numbers.max())
-    return f"{least:{form}}" if least == most else f"{least:{form}} to {most:{form}}"
+    lowest = int(numbers.min())
+    highest = int(numbers.max())
+    return f"{lowest:{form}}" if lowest == highest else f"{lowest:{form}} to {highest:{form}}"

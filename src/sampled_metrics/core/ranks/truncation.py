@@ -11,6 +11,8 @@ among m sampled negatives have about as many users at m as at m - 1, and none ab
 improbable for exact ranks.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import gammaln
 
@@ -29,14 +31,14 @@ _FLAT = 1e-3  # below this, over the whole range, a slope has its linear effect 
 
 SURE = 1e-4
 USUAL = 0.02
-"""The chance below which ranks are taken to end at the largest one, and the same where it is a
-usual number.
+"""The chance below which ranks are taken to end at the largest one.
+
+It is `USUAL` where the largest one is a usual number, and `SURE` elsewhere.
 """
 
 
 def seems_truncated(ranks: Ints, most: float) -> bool:
-    """Return whether (rows,) ranks end at the largest one, R, although ranks up to `most` are
-    possible.
+    """Return whether (rows,) ranks end at the largest one, R, while ranks up to `most` may be.
 
     The chance is the smallest over the thresholds that leave a quarter of the ranks, or 500 if that
     is less, half as many and so on, times the number of these thresholds. R must be at most half of
@@ -57,29 +59,30 @@ def seems_truncated(ranks: Ints, most: float) -> bool:
     if last > most / 2:
         return False
     values, counts = np.unique(ranks, return_counts=True)
-    left = np.cumsum(counts[::-1])[::-1]  # ranks from each value on
-    of_the_last_three = int(left[np.searchsorted(values, last - 2)])
-    kept = min(len(ranks) // 4, max(MOST, of_the_last_three))
-    thresholds = set[int]()
+    ranks_from = np.cumsum(counts[::-1])[::-1]  # how many ranks there are from each value on
+    ranks_near_last = int(ranks_from[np.searchsorted(values, last - 2)])
+    kept = min(len(ranks) // 4, max(MOST, ranks_near_last))
+    thresholds = set[int]()  # places among the values
     while kept >= FEWEST:
-        thresholds.add(int(np.searchsorted(-left, -kept)))
+        thresholds.add(int(np.searchsorted(-ranks_from, -kept)))
         kept //= 2
-    probabilities = [
-        np.exp(
-            log_share_of_compositions(int(left[first]), int(total), last - int(values[first]) + 1)
-        )
-        for first in thresholds
-        if first < len(values) and left[first] >= FEWEST
-        for total in [counts[first:] @ (values[first:] - values[first] + 1)]
-    ]
-    return bool(probabilities) and bool(
-        len(probabilities) * min(probabilities) < (USUAL if _is_usual(last) else SURE)
-    )
+    probabilities = []
+    for threshold in thresholds:
+        if threshold < len(values) and ranks_from[threshold] >= FEWEST:
+            excesses = values[threshold:] - values[threshold] + 1
+            total = int(counts[threshold:] @ excesses)
+            parts = int(ranks_from[threshold])
+            probabilities.append(
+                np.exp(log_share_of_compositions(parts, total, largest=int(excesses[-1])))
+            )
+    if not probabilities:
+        return False
+    limit = USUAL if _is_usual(last) else SURE
+    return bool(len(probabilities) * min(probabilities) < limit)
 
 
 def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
-    """Return the logarithm of the share of the compositions of a number in which no part is above
-    the largest.
+    """Return the log of the share of the compositions of a number with no part above the largest.
 
     A composition writes `total` as a sum of `parts` positive whole numbers, in an order. The number
     of those with small parts is [z^total] (z + z² + … + z^largest)^parts, computed by a saddlepoint
@@ -89,31 +92,44 @@ def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
         return 0.0 if total == parts else -_log_compositions(parts, total)
     from scipy.optimize import brentq  # slow to import, and used only here
 
-    slope = brentq(lambda tilt: _tilted(tilt, largest)[1] - total / parts, -50.0, 50.0)
-    log_sum, _, variance = _tilted(slope, largest)
-    ways = parts * log_sum - slope * total - np.log(2 * np.pi * parts * variance) / 2
+    slope = brentq(lambda tilt: _tilted(tilt, largest).mean - total / parts, -50.0, 50.0)
+    law = _tilted(slope, largest)
+    ways = parts * law.log_sum - slope * total - np.log(2 * np.pi * parts * law.variance) / 2
     return float(min(ways - _log_compositions(parts, total), 0.0))
 
 
-def _tilted(slope: float, largest: int) -> tuple[float, float, float]:
-    """Return log Σ e^(slope k) over k = 1 ... largest, and the mean and variance of k with these
-    weights.
+class _Tilted(NamedTuple):
+    """The law of k = 1 ... largest with the weights e^(slope k).
+
+    Attributes:
+        log_sum: the logarithm of the sum of the weights.
+        mean: the mean of k.
+        variance: its variance.
     """
+
+    log_sum: float
+    mean: float
+    variance: float
+
+
+def _tilted(slope: float, largest: int) -> _Tilted:
+    """Return the law of k = 1 ... largest with the weights e^(slope k)."""
     if slope > 0:  # k and largest + 1 - k change places
-        log_sum, mean, variance = _tilted(-slope, largest)
-        return log_sum + slope * (largest + 1), largest + 1 - mean, variance
+        law = _tilted(-slope, largest)
+        log_sum = law.log_sum + slope * (largest + 1)
+        return _Tilted(log_sum, largest + 1 - law.mean, law.variance)
     if -slope * largest < _FLAT:
         mean = (largest + 1) / 2
         variance = (largest**2 - 1) / 12
-        return float(np.log(largest)) + slope * mean, mean + slope * variance, variance
-    first = np.exp(slope)
-    last = np.exp(slope * largest)
-    rest = -np.expm1(slope)
+        return _Tilted(float(np.log(largest)) + slope * mean, mean + slope * variance, variance)
+    ratio = np.exp(slope)  # of neighbouring weights
+    power = np.exp(slope * largest)
+    rest = -np.expm1(slope)  # 1 - ratio, with all digits
     beyond = -np.expm1(slope * largest)
     log_sum = slope + np.log(beyond) - np.log(rest)
-    mean = 1 / rest - largest * last / beyond
-    variance = first / rest**2 - largest**2 * last / beyond**2
-    return float(log_sum), float(mean), float(variance)
+    mean = 1 / rest - largest * power / beyond
+    variance = ratio / rest**2 - largest**2 * power / beyond**2
+    return _Tilted(float(log_sum), float(mean), float(variance))
 
 
 def _log_compositions(parts: int, total: int) -> float:
@@ -122,9 +138,7 @@ def _log_compositions(parts: int, total: int) -> float:
 
 
 def _is_usual(last: int) -> bool:
-    """Return whether the largest rank or the one before it is a usual number of negatives, such as
-    99 or 100.
-    """
+    """Return whether the largest rank is as of a usual number of negatives, such as 99 or 100."""
     return any(
         number >= 20 and str(number).rstrip("0") in ("1", "2", "5") for number in (last - 1, last)
     )

@@ -56,18 +56,17 @@ class SamplingDesign:
         object.__setattr__(self, "negatives", int(self.negatives))
 
     def __str__(self) -> str:
-        return (
-            f"m = {self.negatives} negatives {'with' if self.replacement else 'without'} "
-            "replacement"
-        )
+        how = "with" if self.replacement else "without"
+        return f"m = {self.negatives} negatives {how} replacement"
 
     def check(self, candidates: ArrayLike) -> None:
         """Raise DataError if an event has too few other candidates."""
         require_candidates(candidates, self.negatives, self.replacement)
 
     def assumed(self, replacement: bool | None) -> "SamplingDesign":
-        """Return the design with the replacement that an estimator assumes; None keeps that of the
-        design.
+        """Return the design with the replacement that an estimator assumes.
+
+        None keeps that of the design.
         """
         return self if replacement is None else SamplingDesign(self.negatives, replacement)
 
@@ -97,8 +96,8 @@ def pmf(
     draws = design.negatives
     probabilities = np.empty((len(better), draws + 1 if x is None else len(x)))
     step = max(1, _BLOCK // (draws + 1))
-    for first in range(0, len(better), step):
-        events = slice(first, first + step)
+    for start in range(0, len(better), step):
+        events = slice(start, start + step)
         block = _products(better[events], pool[events], design, np.zeros(1), draws + 1)
         probabilities[events] = block if x is None else block[:, x]
     return probabilities
@@ -107,8 +106,9 @@ def pmf(
 def sparse_pmf(
     better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None
 ) -> Floats:
-    """Return P(x) as `pmf` does, where negligible probabilities may be 0: their sum is below 10⁻²⁰
-    for an event.
+    """Return P(x) as `pmf` does, where negligible probabilities may be 0.
+
+    Their sum is below 10⁻²⁰ for an event.
 
     This is faster for large m, where x is likely in a small part of 0 … m only.
     """
@@ -128,14 +128,14 @@ def sparse_pmf(
         width = int(min(2 * reach[order[min(start + _FEWEST, len(order)) - 1]] + 1, draws + 1))
         events = order[start : start + max(_FEWEST, _BLOCK // width)]
         width = int(min(2 * reach[events[-1]] + 1, draws + 1))
-        first = np.clip(np.round(draws * share[events]) - width // 2, 0, draws + 1 - width)
-        block = _products(better[events], pool[events], design, first, width)
-        lowest = first.astype(np.int64)[:, np.newaxis]
+        lowest = np.clip(np.round(draws * share[events]) - width // 2, 0, draws + 1 - width)
+        block = _products(better[events], pool[events], design, lowest, width)
+        offset = lowest.astype(np.int64)[:, np.newaxis]
         if x is None:
-            probabilities[events[:, np.newaxis], lowest + np.arange(width)] = block
+            probabilities[events[:, np.newaxis], offset + np.arange(width)] = block
         else:
-            row, column = np.nonzero((x >= lowest) & (x < lowest + width))
-            probabilities[events[row], column] = block[row, x[column] - lowest[row, 0]]
+            row, column = np.nonzero((x >= offset) & (x < offset + width))
+            probabilities[events[row], column] = block[row, x[column] - offset[row, 0]]
         start += len(events)
     return probabilities
 
@@ -146,13 +146,14 @@ def _events(better: ArrayLike, pool: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _products(
-    better: Floats, pool: Floats, design: SamplingDesign, first: Floats, width: int
+    better: Floats, pool: Floats, design: SamplingDesign, lowest: Floats, width: int
 ) -> Floats:
-    """Return P(first) … P(first + width - 1), (events, width), relative to their sum; `first` is
-    (events,) or (1,).
+    """Return P(lowest) … P(lowest + width - 1), (events, width), relative to their sum.
+
+    `lowest` is (events,) or (1,).
     """
     draws = design.negatives
-    x = first[:, np.newaxis] + np.arange(width - 1)
+    x = lowest[:, np.newaxis] + np.arange(width - 1)
     b = better[:, np.newaxis]
     rest = (pool - better)[:, np.newaxis]
     if design.replacement:
@@ -174,8 +175,9 @@ def _products(
 
 @lru_cache(maxsize=2)  # an array may take 100 MB
 def rank_distribution(candidates: int, design: SamplingDesign) -> Floats:
-    """Return A of eq. 23 without the prior: P(x | r), (n, m + 1), for r = 1 … n in rows and x = 0 …
-    m in columns.
+    """Return A of eq. 23 without the prior: P(x | r), (n, m + 1).
+
+    The rows are r = 1 … n, and the columns x = 0 … m.
     """
     design.check(candidates)
     check_memory_limit(
@@ -191,8 +193,9 @@ def rank_distribution(candidates: int, design: SamplingDesign) -> Floats:
 
 @dataclass(frozen=True)
 class TieRule:
-    """A rule by which 0 … outcomes(tied) - 1 of the tied negatives count as above, each equally
-    likely.
+    """A rule by which 0 … outcomes(tied) - 1 of the tied negatives count as above.
+
+    All these numbers are equally likely.
     """
 
     outcomes: Callable[[Ints], Ints]
@@ -200,8 +203,9 @@ class TieRule:
     """P(x) from (events,) above, tied and candidates, as in `distribution_over_ties`."""
 
     def count_above(self, tied: Ints, uniform: Floats) -> Ints:
-        """Return the (events,) numbers of tied negatives that count as above; `uniform` is
-        (events,) in [0, 1).
+        """Return the (events,) numbers of tied negatives that count as above.
+
+        `uniform` is (events,) in [0, 1).
         """
         return np.floor(uniform * self.outcomes(tied)).astype(np.int64)
 
@@ -245,8 +249,9 @@ def distribution_over_ties(
 
 
 FEW_TIES = 8
-"""Largest number of ties for which the mean over ranks is a sum; beyond, a difference that loses a
-few digits.
+"""Largest number of ties for which the mean over ranks is a sum.
+
+Beyond it, the mean is a difference, which loses a few digits.
 """
 
 
@@ -293,16 +298,16 @@ def _hypergeometric_over_ties(above: Ints, tied: Ints, candidates: Ints, negativ
 
 def _binomial_over_ties(above: Ints, tied: Ints, pool: Ints, negatives: int) -> Floats:
     x = np.arange(negatives + 1)
-    first = (above / pool)[:, np.newaxis]
-    last = ((above + tied) / pool)[:, np.newaxis]
+    lowest = (above / pool)[:, np.newaxis]
+    highest = ((above + tied) / pool)[:, np.newaxis]
     # ∫ C(m, x) p^x (1-p)^(m-x) dp = I_p(x + 1, m - x + 1) / (m + 1)
-    inside = betainc(x + 1, negatives - x + 1, last) - betainc(x + 1, negatives - x + 1, first)
-    return inside / ((negatives + 1) * (last - first))
+    up_to_highest = betainc(x + 1, negatives - x + 1, highest)
+    up_to_lowest = betainc(x + 1, negatives - x + 1, lowest)
+    return (up_to_highest - up_to_lowest) / ((negatives + 1) * (highest - lowest))
 
 
 NEGLIGIBLE = 1e-18
-"""Numbers of tied negatives that are less likely are ignored; their total is below the last digit.
-"""
+"""Less likely numbers of tied negatives are ignored: their total is below the last digit."""
 
 
 def counted(
@@ -312,8 +317,9 @@ def counted(
     design: SamplingDesign,
     outcomes: Callable[[Ints], Ints],
 ) -> Floats:
-    """Return P(x) for any tie rule, summed over the number t of tied negatives in the sample; every
-    event has ties.
+    """Return P(x) for any tie rule, summed over the number t of tied negatives in the sample.
+
+    Every event has ties.
 
     Given t, the number a of negatives above is hypergeometric (or binomial) among the items that
     are not tied, and x is uniform on a … a + outcomes(t) - 1.

@@ -1,5 +1,4 @@
-"""Sampled evaluations of true ranks: repetitions, and exact means and variances (sections 4.3 and
-4.4).
+"""Sampled evaluations of true ranks: repetitions, exact means and variances (sections 4.3, 4.4).
 
 An event has n candidates: the held-out item and n - 1 negatives. m negatives are drawn, and x of
 them score above the held-out item, so the sampled rank is x + 1. Given the true rank r, x is
@@ -49,8 +48,9 @@ def thinned(distribution: ArrayLike, negatives: int) -> Floats:
 def expected_metric(
     rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric
 ) -> Floats:
-    """Return E[metric of the sampled rank], eq. 16, summed over x: (events,) values for (events,)
-    true ranks.
+    """Return E[metric of the sampled rank], eq. 16, for (events,) true ranks, as (events,) values.
+
+    It is a sum over x.
     """
     better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
     return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
@@ -98,24 +98,27 @@ def draw(
 _BLOCK = 2_000_000  # probabilities held at once
 
 EQUAL = 1e-12
-"""Exact metrics that differ by at most this are equal, because sums in another order differ by
-rounding.
+"""Exact metrics that differ by at most this are equal.
+
+Sums in another order differ by rounding.
 """
 
 
 def distributions(
     table: ExactRanks, design: SamplingDesign, rule: str = "random"
 ) -> Iterator[tuple[Floats, Floats | None]]:
-    """Yield P(x) of the events of a table, in blocks of (events, m + 1), and the weights of these
-    events.
+    """Yield P(x) of the events of a table, in blocks of (events, m + 1), with their weights.
+
+    The weights are (events, 1), and None if each user has one row.
     """
     step = max(1, _BLOCK // (design.negatives + 1))
-    for first in range(0, len(table), step):
-        events = slice(first, first + step)
+    for start in range(0, len(table), step):
+        events = slice(start, start + step)
         counts = table.above[events], table.tied[events], table.candidates[events]
         probabilities = distribution_over_ties(*counts, design, rule)
-        require_sum_of_one(probabilities, f"P(x) of events {first + 1} and on, with {design}")
-        yield probabilities, None if table.weights is None else table.weights[events, np.newaxis]
+        require_sum_of_one(probabilities, f"P(x) of events {start + 1} and on, with {design}")
+        weights = None if table.weights is None else table.weights[events, np.newaxis]
+        yield probabilities, weights
 
 
 def expected_distribution(
@@ -134,17 +137,18 @@ def expected_distribution(
 def linear_moments(
     table: ExactRanks, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
-    """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1)
-    weights.
+    """Return exact (estimates,) means and standard deviations over draws.
+
+    `weights` are (estimates, m + 1).
     """
     mean = np.zeros(len(weights))
     variance = np.zeros(len(weights))
-    for probabilities, of_events in distributions(table, design, rule):
+    for probabilities, event_weights in distributions(table, design, rule):
         means = probabilities @ weights.T
         variances = np.maximum(probabilities @ weights.T**2 - means**2, 0.0)
-        if of_events is not None:
-            means = of_events * means
-            variances = of_events**2 * variances
+        if event_weights is not None:
+            means = event_weights * means
+            variances = event_weights**2 * variances
         mean += means.sum(axis=0)
         variance += variances.sum(axis=0)
     return mean / len(table), np.sqrt(variance) / len(table)
@@ -158,24 +162,25 @@ def user_moments(
     `weights` are (kinds, estimates, m + 1), and `which` are the (rows,) kinds of rows.
     """
     design.check(table.candidates)
-    both = np.concatenate((weights, weights**2), axis=1)
-    moments = np.empty((len(table), both.shape[1]))
+    powers = np.concatenate((weights, weights**2), axis=1)
+    moments = np.empty((len(table), powers.shape[1]))
     order = np.argsort(which, kind="stable")
     step = max(1, _BLOCK // (design.negatives + 1))
     for start in range(0, len(order), step):
         rows = order[start : start + step]
         counts = table.above[rows], table.tied[rows], table.candidates[rows]
         probabilities = distribution_over_ties(*counts, design, rule)
-        numbers, firsts = np.unique(which[rows], return_index=True)
-        for number, first, last in zip(numbers, firsts, [*firsts[1:], len(rows)], strict=True):
-            moments[rows[first:last]] = probabilities[first:last] @ both[number].T
+        kinds, begins = np.unique(which[rows], return_index=True)
+        for kind, begin, end in zip(kinds, begins, [*begins[1:], len(rows)], strict=True):
+            moments[rows[begin:end]] = probabilities[begin:end] @ powers[kind].T
     means, squares = np.split(moments, 2, axis=1)
     return means, np.maximum(squares - means**2, 0.0)
 
 
 def probability_of_order(gap: float, deviation: float, step: float = 0.0) -> float:
-    """Return the probability that a normal variable with mean `gap` is above 0; it is 0 if both
-    numbers are 0.
+    """Return the probability that a normal variable with mean `gap` is above 0.
+
+    It is 0 if both numbers are 0.
 
     If the variable has multiples of `step` only, it can be exactly 0, which is no order. The
     probability is then that of `step` or more, with a correction for continuity. It is NaN if an

@@ -64,9 +64,8 @@ class Group:
             return np.ones((len(ranks), 1 if x is None else len(x)))
         design = SamplingDesign(self.negatives, self.replacement).assumed(replacement)
         pool = self.candidates - 1
-        return (pmf if x is None or pool < self.negatives else sparse_pmf)(
-            ranks - 1, pool, design, x
-        )
+        probabilities = pmf if x is None or pool < self.negatives else sparse_pmf
+        return probabilities(ranks - 1, pool, design, x)
 
 
 @dataclass(frozen=True)
@@ -162,8 +161,7 @@ class RankNodes:
 
 
 def rank_nodes(candidates: int, design: SamplingDesign, cutoffs: tuple[int, ...] = ()) -> RankNodes:
-    """Return the nodes for sums over the ranks 1 … n of products of P(x | rank), x of m, with
-    metrics.
+    """Return the nodes for sums over ranks 1 … n of products of P(x | rank), x of m, with metrics.
 
     A cut-off k is the end of a panel, so the node before it is at most k and the next one at least
     k + 1.
@@ -172,33 +170,37 @@ def rank_nodes(candidates: int, design: SamplingDesign, cutoffs: tuple[int, ...]
     ends = _NODES if design.replacement else _one_by_one(design.negatives / max(n - 1, 1))
     if n <= max(_ALL, 4 * ends):
         return RankNodes(np.arange(1.0, n + 1), np.ones(n))
-    edges = _edges(n, ends, _WIDTH / np.sqrt(design.negatives), sorted(k for k in cutoffs if k < n))
+    width = _WIDTH / np.sqrt(design.negatives)
+    edges = _edges(n, ends, width, sorted(k for k in cutoffs if k < n))
     before = edges[:-1]
     size = np.diff(edges)
     wide = size > _NODES
     nodes, weights = _gauss(size[wide])
     one_by_one = [np.arange(1.0, ends + 1), np.arange(n - ends + 1.0, n + 1)]
     one_by_one += [
-        first + np.arange(1.0, count + 1)
-        for first, count in zip(before[~wide], size[~wide], strict=True)
+        edge + np.arange(1.0, count + 1)
+        for edge, count in zip(before[~wide], size[~wide], strict=True)
     ]
-    whole = np.concatenate(one_by_one)
-    ranks = np.concatenate((whole, (before[wide, np.newaxis] + nodes).ravel()))
+    whole_ranks = np.concatenate(one_by_one)
+    ranks = np.concatenate((whole_ranks, (before[wide, np.newaxis] + nodes).ravel()))
+    weights_of_ranks = np.concatenate((np.ones_like(whole_ranks), weights.ravel()))
     order = np.argsort(ranks)
-    return RankNodes(ranks[order], np.concatenate((np.ones_like(whole), weights.ravel()))[order])
+    return RankNodes(ranks[order], weights_of_ranks[order])
 
 
 def _one_by_one(share: float) -> int:
-    """Return a number of ranks such that P(x >= rank | rank) is below 10⁻¹³ beyond it (Chernoff);
-    share is m/(n-1).
+    """Return a number of ranks such that P(x >= rank | rank) is below 10⁻¹³ beyond it (Chernoff).
+
+    `share` is m/(n-1).
     """
     exponent = -np.log(share) - 1 + share if share < 1 else 0.0
     return int(min(np.ceil(30 / max(exponent, 1e-9)), 2**53)) + _NODES
 
 
 def _edges(candidates: int, ends: int, width: float, cutoffs: list[int]) -> Ints:
-    """Return the last ranks of panels between the first and the last ranks, which are summed one by
-    one.
+    """Return the last ranks of panels between the ranks that are summed one by one.
+
+    These are the first and the last ranks.
     """
     edges = [ends]
     while edges[-1] < candidates - ends:
@@ -211,8 +213,9 @@ def _edges(candidates: int, ends: int, width: float, cutoffs: list[int]) -> Ints
 
 
 def _gauss(sizes: Ints) -> tuple[Floats, Floats]:
-    """Return (panels, 16) nodes from 1 to N and weights with the sum N, from the Jacobi matrices
-    (Golub and Welsch).
+    """Return (panels, 16) nodes from 1 to N, and weights with the sum N.
+
+    They are from the Jacobi matrices (Golub and Welsch).
     """
     k = np.arange(1, _NODES)
     count = sizes[:, np.newaxis].astype(np.float64)
@@ -278,14 +281,13 @@ class RankClass:
         Classes with the same sizes differ in the ranks of their users only.
         """
         return tuple(
-            Size(one.candidates, one.negatives, one.replacement, one.events) for one in self.groups
+            Size(group.candidates, group.negatives, group.replacement, group.events)
+            for group in self.groups
         )
 
     @cached_property
     def columns(self) -> tuple[Ints, Ints, Ints]:
-        """Return m and x of the distinct (m, x), and the (of this class,) index of each
-        outcome's.
-        """
+        """Return m and x of the distinct (m, x), and the index of that of each outcome."""
         pairs = np.stack((self.negatives, self.x), axis=1)
         distinct, which = np.unique(pairs, axis=0, return_inverse=True)
         return distinct[:, 0], distinct[:, 1], np.asarray(which).ravel()
@@ -308,18 +310,19 @@ class RankClass:
 
     def mean(
         self,
-        of_group: Callable[[Group, Floats], Floats],
+        values_of: Callable[[Group, Floats], Floats],
         ranks: Floats,
         groups: Sequence[Group] | None = None,
     ) -> Floats:
-        """Return the (ranks, …) mean of a function over the users whose n allows the rank; 0 where
-        none does.
+        """Return the (ranks, …) mean of a function over the users whose n allows the rank.
+
+        It is 0 where no n does.
         """
         total = np.zeros((len(ranks), 1))
         users = np.zeros((len(ranks), 1))
         for group in self.groups if groups is None else groups:
             allowed = int(np.searchsorted(ranks, group.candidates, side="right"))
-            values = of_group(group, ranks[:allowed])
+            values = values_of(group, ranks[:allowed])
             if total.shape[1] != values.shape[1]:
                 total = np.zeros((len(ranks), values.shape[1]))
             total[:allowed] += group.events * values
@@ -329,8 +332,9 @@ class RankClass:
     def probabilities(
         self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None
     ) -> Floats:
-        """Return P(x | rank) of the users with m negatives, (ranks, m + 1), or (ranks, columns) for
-        some x.
+        """Return P(x | rank) of the users with m negatives.
+
+        It is (ranks, m + 1), or (ranks, columns) for some x.
         """
         groups = [group for group in self.groups if group.negatives == negatives]
         columns = negatives + 1 if x is None else len(x)
@@ -344,23 +348,22 @@ class RankClass:
         negatives, x, _ = self.columns
         likelihood = np.empty((len(ranks), len(x)))
         for m in map(int, np.unique(negatives)):
+            has_m = negatives == m
             if len(ranks) * (m + 1) <= _KEPT:
-                of_m = _probabilities(self.sizes, ranks.tobytes(), m, replacement)[
-                    :, x[negatives == m]
-                ]
+                kept = _probabilities(self.sizes, ranks.tobytes(), m, replacement)
+                likelihood[:, has_m] = kept[:, x[has_m]]
             else:
-                of_m = self.probabilities(ranks, m, replacement, x[negatives == m])
-            likelihood[:, negatives == m] = of_m
+                likelihood[:, has_m] = self.probabilities(ranks, m, replacement, x[has_m])
         return likelihood
 
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
         """Return (ranks, metrics) values of the metrics."""
-        return self.mean(
-            lambda group, allowed: np.stack(
-                [metric.of_rank(allowed, group.candidates) for metric in metrics], axis=1
-            ),
-            ranks,
-        )
+
+        def values_of(group: Group, allowed: Floats) -> Floats:
+            columns = [metric.of_rank(allowed, group.candidates) for metric in metrics]
+            return np.stack(columns, axis=1)
+
+        return self.mean(values_of, ranks)
 
 
 @lru_cache(maxsize=8)
@@ -382,10 +385,10 @@ def _probabilities(
     )
 
 
-def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...]:
+def rank_classes(outcomes: Outcomes, smallest_share: float = 0.0) -> tuple[RankClass, ...]:
     """Cut the outcomes into classes, from the largest n downwards.
 
-    A class with less than a share `least` of the events joins the one with the next larger n.
+    A class with less than the smallest share of the events joins that of the next larger n.
     """
     classes: list[list[Group]] = []
     for group in sorted(outcomes.groups, key=lambda group: -group.candidates):
@@ -393,15 +396,17 @@ def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...
             classes[-1].append(group)
         else:
             classes.append([group])
-    few = least * sum(group.events for group in outcomes.groups)
+    fewest_events = smallest_share * sum(group.events for group in outcomes.groups)
     kept: list[list[Group]] = []
     for groups in classes:
-        if kept and sum(group.events for group in groups) < few:
+        if kept and sum(group.events for group in groups) < fewest_events:
             kept[-1] += groups
         else:
             kept.append(groups)
-    members = [np.concatenate([group.outcomes for group in groups]) for groups in kept]
-    return tuple(
-        RankClass(tuple(groups), of_class, outcomes.negatives[of_class], outcomes.x[of_class])
-        for groups, of_class in zip(kept, members, strict=True)
-    )
+    return tuple(_rank_class(outcomes, groups) for groups in kept)
+
+
+def _rank_class(outcomes: Outcomes, groups: Sequence[Group]) -> RankClass:
+    """Return the class of some groups of outcomes."""
+    members = np.concatenate([group.outcomes for group in groups])
+    return RankClass(tuple(groups), members, outcomes.negatives[members], outcomes.x[members])
