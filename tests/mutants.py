@@ -309,8 +309,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/ranking/split.py",
-        "self.training.shape[1] + 1 - own[self.user]",
-        "self.training.shape[1] - own[self.user]",
+        "self.training.shape[1] + 1 - events[self.user]",
+        "self.training.shape[1] - events[self.user]",
     ),
     (
         "sampled_metrics_study/data/split.py",
