@@ -68,11 +68,11 @@ def rank(
     seed: int | None,
     output: str,
 ) -> None:
-    """Ranks of held-out items among all items but the training items of the user, or among sampled
-    negatives.
+    """Ranks of held-out items among all candidates, or among sampled negatives.
 
-    The result is a csv with the columns user, candidates, above and tied, which evaluate and the
-    others read. With --negatives it has the columns user, candidates, negatives and rank.
+    The candidates are all items but the training items of the user. The result is a csv with the
+    columns user, candidates, above and tied, which evaluate and the others read. With --negatives
+    it has the columns user, candidates, negatives and rank.
     """
     has_factors = (users is not None, items is not None)
     if has_factors != ((True, True) if scores is None else (False, False)):
