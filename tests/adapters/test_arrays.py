@@ -1,5 +1,6 @@
-"""Tensors of torch and arrays of JAX: as numpy reads them on the CPU, and as they are counted on a
-device.
+"""Tensors of torch and arrays of JAX.
+
+They are read by numpy on the CPU, and counted on a device.
 """
 
 from typing import Any
@@ -30,10 +31,10 @@ def array_of(library: str, array: np.ndarray) -> Any:
     if library == "torch":
         torch = pytest.importorskip("torch", reason="torch is not installed")
         return torch.asarray(array, device="cuda" if torch.cuda.is_available() else "cpu")
-    found = pytest.importorskip("jax.numpy", reason="JAX is not installed").asarray(array)
-    if found.dtype != array.dtype:
+    jax_array = pytest.importorskip("jax.numpy", reason="JAX is not installed").asarray(array)
+    if jax_array.dtype != array.dtype:
         pytest.skip("JAX has no float64 unless it is asked for")
-    return found
+    return jax_array
 
 
 @pytest.fixture(params=["torch", "jax"])
@@ -64,7 +65,8 @@ def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale:
 @pytest.mark.parametrize("d", [1, 40])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
-    """float32 products decide most ranks of such factors wrongly;
+    """float32 products decide most ranks of such factors wrongly.
+
     tests/ranking/test_device_factors.py shows it.
     """
     digits = RNG.integers(-2, 3, (ITEMS, d)) * float(np.finfo(kind).eps)
@@ -99,13 +101,14 @@ def test_scores_are_counted_in_their_own_type(on_device: str, kind: type) -> Non
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_bfloat16(library: str) -> None:
-    """numpy lacks the type, so the arrays need the namespace on the CPU too; the counts are those
-    of its numbers.
+    """numpy lacks the type, so the arrays need the namespace on the CPU, too.
+
+    The counts are those of its numbers.
     """
 
     def short(array: np.ndarray) -> Any:
-        given = array_of(library, array.astype(np.float32))
-        return given.bfloat16() if library == "torch" else given.astype("bfloat16")
+        single = array_of(library, array.astype(np.float32))
+        return single.bfloat16() if library == "torch" else single.astype("bfloat16")
 
     def read(array: Any) -> np.ndarray:
         return np.asarray(array.float().cpu() if library == "torch" else array.astype("float32"))

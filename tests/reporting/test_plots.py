@@ -78,13 +78,12 @@ def test_expect_shows_exact_and_expected_values():
     )
     axes = table.plot()
     wanted = []
-    for first, second in zip(table[::2].itertuples(), table[1::2].itertuples(), strict=True):
-        ends = [
-            (one.expected - one.deviation, one.expected + one.deviation) for one in (first, second)
-        ]
-        wanted += [(first.exact, None), (first.expected, ends[0]), (second.expected, ends[1])]
-    for (value, drawn), (expected, ends) in zip(marks(axes)[:6], wanted, strict=True):
-        assert (value, drawn) == (expected, ends if ends is None else pytest.approx(ends))
+    for _, rows in table.groupby("recommender", sort=False):
+        wanted.append((rows["exact"].iloc[0], None))
+        for row in rows.itertuples():
+            ends = (row.expected - row.deviation, row.expected + row.deviation)
+            wanted.append((row.expected, pytest.approx(ends)))
+    assert marks(axes)[:6] == wanted
     [legend] = axes.figure.legends
     named = [text.get_text() for text in legend.get_texts()]
     assert named == ["exact", "Sampled (uncorrected), expected", "BV 0.1, expected"]
