@@ -1,5 +1,6 @@
-"""Tools without an adapter, by the functions and examples of docs/adapters.md and
-docs/how-to/validate.md.
+"""Tools without an adapter, by the functions and examples of pages of the docs.
+
+The pages are docs/adapters.md and docs/how-to/validate.md.
 
 Cornac and PyKEEN: against the order in which they rank, and their own evaluation.
 """

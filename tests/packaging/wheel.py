@@ -1,8 +1,7 @@
-"""Build wheel and sdist, look into them, and use the wheel in an empty environment of every Python
-that is here.
+"""Build wheel and sdist, look into them, and use the wheel.
 
-Run by `make test-wheel`; needs pip's package index. No workflow extra is installed, so that
-whatever needs one shows.
+It is used in an empty environment of every Python that is here. Run by `make test-wheel`; needs
+pip's package index. No workflow extra is installed, so that whatever needs one shows.
 """
 
 import json
@@ -69,8 +68,9 @@ def main() -> int:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Build in an environment of its own from a copy of what git tracks, so that nothing left over
-    gets in.
+    """Build in an environment of its own from a copy of what git tracks.
+
+    So nothing that is left over gets in.
     """
     tree = folder / "tree"
     tracked = run(
@@ -171,8 +171,9 @@ def environment(python: Path, folder: Path) -> Path:
 
 
 def run(*command: str | Path) -> str:
-    """Run away from the source tree, so that only what is installed can be imported, and return
-    what it printed.
+    """Run a command away from the source tree, and return what it printed.
+
+    So only what is installed can be imported.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     where = {"cwd": tempfile.gettempdir(), "env": clean}
