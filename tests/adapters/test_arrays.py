@@ -56,10 +56,10 @@ def doubles(factors: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
 )
 def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale: float) -> None:
     factors = tuple((scale * part).astype(kind) for part in FACTORS)
-    wanted = sm.rank(doubles(factors), TRAINING, HELD_OUT)
+    expected = sm.rank(doubles(factors), TRAINING, HELD_OUT)
     table = sm.rank(tuple(array_of(on_device, part) for part in factors), TRAINING, HELD_OUT)
-    assert table.to_frame().equals(wanted.to_frame())
-    assert wanted.tied.sum() > USERS
+    assert table.to_frame().equals(expected.to_frame())
+    assert expected.tied.sum() > USERS
 
 
 @pytest.mark.parametrize("d", [1, 40])
@@ -114,8 +114,8 @@ def test_bfloat16(library: str) -> None:
         return np.asarray(array.float().cpu() if library == "torch" else array.astype("float32"))
 
     factors = tuple(map(short, FACTORS))
-    wanted = sm.rank(doubles(tuple(map(read, factors))), TRAINING, HELD_OUT)
-    assert rows(sm.rank(factors, TRAINING, HELD_OUT)) == rows(wanted)
+    expected = sm.rank(doubles(tuple(map(read, factors))), TRAINING, HELD_OUT)
+    assert rows(sm.rank(factors, TRAINING, HELD_OUT)) == rows(expected)
     scores = short(FACTORS[0] @ FACTORS[1].T)
     assert rows(sm.rank(scores, TRAINING, HELD_OUT)) == by_argsort(read(scores), TRAINING, HELD_OUT)
 
@@ -135,7 +135,7 @@ def test_gradients_are_left_out() -> None:
 def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     factors = tuple(part.astype(np.float32) for part in FACTORS)
-    wanted = sm.rank(doubles(factors), TRAINING, HELD_OUT)
+    expected = sm.rank(doubles(factors), TRAINING, HELD_OUT)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
     try:
@@ -143,7 +143,7 @@ def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -
             table = sm.rank(tuple(array_of("torch", part) for part in factors), TRAINING, HELD_OUT)
     finally:
         torch.set_float32_matmul_precision(before)
-    assert table.to_frame().equals(wanted.to_frame())
+    assert table.to_frame().equals(expected.to_frame())
 
 
 def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,8 +154,8 @@ def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(blocks("how-to/rank.md", "python")[0], page)
     printed = capsys.readouterr().out.splitlines()
     exec(code, page)
-    shown = capsys.readouterr().out.splitlines()
-    assert [line.split() for line in shown] == [
+    printed_on_device = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in printed_on_device] == [
         line.split() for line in (printed[0], printed[1], printed[3])
     ]
 

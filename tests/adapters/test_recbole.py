@@ -83,8 +83,8 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def trained(trainer_of):
     """A function from a model and a mode of evaluation to (model, test data, trainer)."""
 
-    def train(*asked: Any):
-        trainer, training, validation, test = trainer_of(*asked)
+    def train(*arguments: Any):
+        trainer, training, validation, test = trainer_of(*arguments)
         trainer.fit(training, validation, saved=False, show_progress=False)
         return trainer.model, test, trainer
 
@@ -182,7 +182,7 @@ def test_popularity_ties_are_broken_fairly(trained) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "ranks", "message"),
+    ("arguments", "ranks", "message"),
     [
         (("BPR", "uni10"), adapters.recbole.ranks, "is not of mode full"),
         (("BPR", "full"), adapters.recbole.sampled_ranks, "needs a mode such as uni100"),
@@ -194,8 +194,8 @@ def test_popularity_ties_are_broken_fairly(trained) -> None:
         ),
     ],
 )
-def test_the_wrong_mode_is_refused(trainer_of, asked: Any, ranks: Any, message: str) -> None:
-    trainer, *_, test = trainer_of(*asked)
+def test_the_wrong_mode_is_refused(trainer_of, arguments: Any, ranks: Any, message: str) -> None:
+    trainer, *_, test = trainer_of(*arguments)
     with pytest.raises(sm.DataError, match=message):
         ranks(trainer.model, test)
 

@@ -95,9 +95,10 @@ def test_the_figure_of_beauty_shows_the_shares_of_the_files():
 
 def test_ranks_are_among_the_candidates_and_among_the_negatives():
     scores = np.array([[9.0, 5, 7, 6, 5], [1, 2, 3, 4, 5]])
-    own = np.array([[5.0], [5.0]])
+    held_out_scores = np.array([[5.0], [5.0]])
     is_candidate = np.array([[False, True, True, True, True], [True, True, False, True, True]])
-    table = MAKE["rank_table"](scores, own, is_candidate, np.array([[7.0, 5], [4, 3]]))
+    negatives_scores = np.array([[7.0, 5], [4, 3]])
+    table = MAKE["rank_table"](scores, held_out_scores, is_candidate, negatives_scores)
     assert table.to_numpy().tolist() == [[4, 3, 2], [4, 1, 1]]
 
 

@@ -182,8 +182,8 @@ def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch: pytest.MonkeyP
     factors = tuple(rng.normal(size=(count, 8)).astype(np.float32) for count in (users, items))
     held_out = rng.integers(items, size=users)
     table = sm.rank(on_device(*factors), np.zeros((users, items)), held_out)
-    wanted = by_argsort(added_in_order(*factors), np.zeros((users, items), dtype=bool), held_out)
-    assert rows(table) == wanted
+    expected = by_argsort(added_in_order(*factors), np.zeros((users, items), dtype=bool), held_out)
+    assert rows(table) == expected
     assert max(products) <= 2000
     assert max(pulled) <= 100  # of a row for each user, or numbers of pairs
     assert sum(pulled) < users * items / 10

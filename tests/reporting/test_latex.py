@@ -104,9 +104,9 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled():
     """None of the ranks is above a tenth of 900 candidates."""
     shallow = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
     result = evaluate(shallow, candidates=900)
-    said = f"No rank of 400 is above {shallow.max()} of 900"
-    for shown in (result._repr_html_().split("</p>"), result.to_latex().split("\n")):
-        assert said in shown[0]
+    caution = f"No rank of 400 is above {shallow.max()} of 900"
+    assert caution in result._repr_html_().split("</p>")[0]
+    assert caution in result.to_latex().split("\n")[0]
     page = read_and.report({"x": shallow, "y": shallow[::-1]}, candidates=900, metrics="recall@10")
     assert page.index('<p class="caution">No rank of 400') < page.index('<p class="verdict">')
 

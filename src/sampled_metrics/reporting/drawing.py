@@ -327,11 +327,11 @@ def say_what_coincides(panel: Axes, *, is_named: bool = False) -> None:
     """
     groups = _coinciding(panel)
     at_ends = is_named and _have_names_at_ends(_named_lines(panel))
-    alike = [
-        ",\n".join(str(line.get_label()) for line in group)
-        for group in groups
-        if len(group) > 1 and not (at_ends and len(_together(group)) <= _LONG)
-    ]
+    alike = []
+    for group in groups:
+        shares_a_place = at_ends and len(_together(group)) <= _LONG
+        if len(group) > 1 and not shares_a_place:
+            alike.append(",\n".join(str(line.get_label()) for line in group))
     if not alike:
         return
     title = "coincide:\n" + ";\n".join(alike)

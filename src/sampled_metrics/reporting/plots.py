@@ -197,10 +197,12 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     """Draw one panel, with a caption below it, into axes of a figure."""
     height = 0.0
     ticks = []
+    labels = []
     for label, marks in panel.rows.items():
         if height and len(marks) > 1:
             axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
-        ticks.append((height + (len(marks) - 1) / 2, textwrap.fill(literal(label), _LABEL)))
+        ticks.append(height + (len(marks) - 1) / 2)
+        labels.append(textwrap.fill(literal(label), _LABEL))
         for mark in marks:
             if not np.isnan(mark.value):
                 _mark(axes, mark.value, height, mark)
@@ -216,7 +218,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
         _log_axis(axes, [mark.value for mark in panel.marks])
     else:
         axes.locator_params(axis="x", nbins=5)
-    axes.set_yticks([place for place, _ in ticks], [label for _, label in ticks])
+    axes.set_yticks(ticks, labels)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(height - 0.4, -0.75)
     axes.grid(axis="y", visible=False)

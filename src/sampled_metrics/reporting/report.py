@@ -289,16 +289,16 @@ def _values_of(
     Several recommenders or estimators have a table for each metric. Cautions that are known are
     left out, as the page begins with them.
     """
-    cautions = {
-        name: [text for text in result.cautions if text not in known]
-        for name, result in results.items()
-    }
-    further = {name: result.further_remarks for name, result in results.items()}
-    [result, *more] = results.values()
-    table = by_recommender(results) if more else result
+    cautions = {}
+    further = {}
+    for name, result in results.items():
+        cautions[name] = [caution for caution in result.cautions if caution not in known]
+        further[name] = result.further_remarks
+    is_alone = len(results) == 1
+    table = next(iter(results.values())) if is_alone else by_recommender(results)
     bounds = table[_holds_truth(table)]
-    if not more and result["metric"].is_unique:
-        tables = [{"heading": "", "note": "", "table": laid_out(_worded(result)), "biased": None}]
+    if is_alone and table["metric"].is_unique:
+        tables = [{"heading": "", "note": "", "table": laid_out(_worded(table)), "biased": None}]
     else:
         tables = [
             _of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)

@@ -101,16 +101,16 @@ def test_the_threshold_is_that_of_chi_square_for_many_and_of_an_unseen_value_for
 
 def test_intervals_are_students_of_many_users_and_without_bounds():
     many = np.random.default_rng(1).normal(0.1, 0.2, 20_000).clip(-1, 1)
-    wanted = stats.ttest_1samp(many, 0).confidence_interval(0.95)
+    expected = stats.ttest_1samp(many, 0).confidence_interval(0.95)
     assert ends(intervals_of(many, bounds=(-1.0, 1.0))) == pytest.approx(
-        [*wanted], abs=0.01 * (wanted.high - wanted.low)
+        [*expected], abs=0.01 * (expected.high - expected.low)
     )
     few = many[:30]
     for alpha in (0.5, 0.05):
         interval = intervals_of(few, bounds=ANY, limits=(-9.0, 9.0), alpha=alpha)
         test = stats.ttest_1samp(few, 0)
-        wanted = test.confidence_interval(1 - alpha)
-        assert ends(interval) == pytest.approx([*wanted])
+        expected = test.confidence_interval(1 - alpha)
+        assert ends(interval) == pytest.approx([*expected])
         assert interval.p_value[0] == pytest.approx(test.pvalue)
         assert interval.standard_error[0] == pytest.approx(stats.sem(few))
 

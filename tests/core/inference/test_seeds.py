@@ -69,10 +69,10 @@ def half_width(spreads, error, alpha=0.05):
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 45])
 def test_the_interval_of_seeds_alone_is_that_of_student(alpha):
     seeds = [0.21, 0.25, 0.19, 0.24, 0.28]
-    wanted = stats.ttest_1samp(seeds, 0.0)
+    expected = stats.ttest_1samp(seeds, 0.0)
     widened = widened_by([spread_of(seeds)], np.mean(seeds), error=0.0, alpha=alpha)
-    assert ends(widened) == pytest.approx(wanted.confidence_interval(1 - alpha))
-    assert widened.p_value[0] == pytest.approx(wanted.pvalue)
+    assert ends(widened) == pytest.approx(expected.confidence_interval(1 - alpha))
+    assert widened.p_value[0] == pytest.approx(expected.pvalue)
     assert widened.standard_error[0] == pytest.approx(stats.sem(seeds))
 
 
@@ -213,17 +213,17 @@ def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
 def test_as_many_seeds_would_decide_as_make_the_half_width_smaller_than_the_difference():
     """Seeds have the deviation .01, and users the error .003: Student's table by hand."""
     spread = SeedSpread(np.array([0.01**2 / 3] * 3), np.zeros(3), freedom=2)
-    wanted = []
+    expected = []
     for difference in (0.02, 0.008, 0.0059):
         widths = {
             s: np.hypot(1.96 * 0.003, stats.t.isf(0.025, s - 1) * 0.01 / np.sqrt(s))
             for s in range(2, 1025)
         }
-        wanted.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
+        expected.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
     numbers = deciding_seeds(np.full(3, 0.003), np.array([0.02, -0.008, 0.0059]), [spread], 0.05)
     # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
-    assert wanted[2] == 0
-    assert numbers.tolist() == wanted
+    assert expected[2] == 0
+    assert numbers.tolist() == expected
 
 
 def test_of_two_recommenders_one_seed_fewer_does_not_decide():
