@@ -171,7 +171,7 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/inference/expectation.py",
-        "mean_of_rows(variances / rows, user)",
+        "mean_of_rows(variances / rows_of_user, user)",
         "mean_of_rows(variances, user)",
     ),
     (
@@ -192,8 +192,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/inference/means.py",
-        "return float(many + few / deciding)",
-        "return float(many)",
+        "return float(limit_of_many + surplus_of_few / deciding)",
+        "return float(limit_of_many)",
     ),
     (
         "sampled_metrics/core/inference/means.py",
@@ -202,8 +202,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/inference/means.py",
-        "share * (mean - limits[0]), share * (limits[1] - mean)",
-        "share * mean, share * mean",
+        "low = mean - share * (mean - limits[0])",
+        "low = mean - share * mean",
     ),
     (
         "sampled_metrics/core/inference/seeds.py",
@@ -217,8 +217,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/core/inference/strict.py",
-        "others = sample.counts - np.asarray(own.sum(axis=0))",
-        "others = sample.counts",
+        "counts_outside = sample.counts - np.asarray(shares.sum(axis=0))",
+        "counts_outside = sample.counts",
     ),
     (
         "sampled_metrics/core/sampling/distributions.py",
@@ -317,8 +317,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/ranking/split.py",
-        "self.training.shape[1] + 1 - own[self.user]",
-        "self.training.shape[1] - own[self.user]",
+        "self.training.shape[1] + 1 - events[self.user]",
+        "self.training.shape[1] - events[self.user]",
     ),
     (
         "sampled_metrics_study/data/split.py",

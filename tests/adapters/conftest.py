@@ -1,5 +1,6 @@
-"""Made-up events: u0 … u39 with 5 to 11 of the items i0 … i24 each, later items more popular; time
-counts a user's.
+"""Made-up events: u0 … u39 with 5 to 11 of the items i0 … i24 each.
+
+Later items are more popular, and time counts the events of a user.
 """
 
 import numpy as np
@@ -12,13 +13,10 @@ from expected_ranks import ITEMS, USERS
 def events() -> pd.DataFrame:
     rng = np.random.default_rng(0)
     popularity = np.arange(1, ITEMS + 1) / np.arange(1, ITEMS + 1).sum()
-    rows = [
-        (f"u{user}", f"i{item}", time)
-        for user in range(USERS)
-        for time, item in enumerate(
-            rng.choice(ITEMS, size=rng.integers(5, 12), replace=False, p=popularity)
-        )
-    ]
+    rows = []
+    for user in range(USERS):
+        items = rng.choice(ITEMS, size=rng.integers(5, 12), replace=False, p=popularity)
+        rows += [(f"u{user}", f"i{item}", time) for time, item in enumerate(items)]
     return pd.DataFrame(rows, columns=["user_id", "item_id", "time"])
 
 

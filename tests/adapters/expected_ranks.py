@@ -17,10 +17,10 @@ def has_candidates(table: ExactRanks, training: pd.DataFrame) -> None:
 
 
 def agrees(table: ExactRanks, positions: np.ndarray) -> None:
-    """Positions, (users,) from 1, of the held-out items in the library's own lists; NaN where not
-    listed.
+    """The ranks agree with the (users,) positions of the held-out items in the library's own lists.
 
-    A library breaks ties as it likes; so a position must be one of above + 1 … above + tied + 1.
+    Positions are from 1, and NaN where the item is not listed. A library breaks ties as it likes;
+    so a position must be one of above + 1 … above + tied + 1.
     """
     listed = ~np.isnan(positions)
     assert listed.mean() > 0.4

@@ -1,5 +1,6 @@
-"""Tensors of torch and arrays of JAX: as numpy reads them on the CPU, and as they are counted on a
-device.
+"""Tensors of torch and arrays of JAX.
+
+They are read by numpy on the CPU, and counted on a device.
 """
 
 from typing import Any
@@ -30,10 +31,10 @@ def array_of(library: str, array: np.ndarray) -> Any:
     if library == "torch":
         torch = pytest.importorskip("torch", reason="torch is not installed")
         return torch.asarray(array, device="cuda" if torch.cuda.is_available() else "cpu")
-    found = pytest.importorskip("jax.numpy", reason="JAX is not installed").asarray(array)
-    if found.dtype != array.dtype:
+    jax_array = pytest.importorskip("jax.numpy", reason="JAX is not installed").asarray(array)
+    if jax_array.dtype != array.dtype:
         pytest.skip("JAX has no float64 unless it is asked for")
-    return found
+    return jax_array
 
 
 @pytest.fixture(params=["torch", "jax"])
@@ -55,16 +56,17 @@ def doubles(factors: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
 )
 def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale: float) -> None:
     factors = tuple((scale * part).astype(kind) for part in FACTORS)
-    wanted = sm.rank(doubles(factors), TRAINING, HELD_OUT)
+    expected = sm.rank(doubles(factors), TRAINING, HELD_OUT)
     table = sm.rank(tuple(array_of(on_device, part) for part in factors), TRAINING, HELD_OUT)
-    assert table.to_frame().equals(wanted.to_frame())
-    assert wanted.tied.sum() > USERS
+    assert table.to_frame().equals(expected.to_frame())
+    assert expected.tied.sum() > USERS
 
 
 @pytest.mark.parametrize("d", [1, 40])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
-    """float32 products decide most ranks of such factors wrongly;
+    """float32 products decide most ranks of such factors wrongly.
+
     tests/ranking/test_device_factors.py shows it.
     """
     digits = RNG.integers(-2, 3, (ITEMS, d)) * float(np.finfo(kind).eps)
@@ -99,20 +101,21 @@ def test_scores_are_counted_in_their_own_type(on_device: str, kind: type) -> Non
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_bfloat16(library: str) -> None:
-    """numpy lacks the type, so the arrays need the namespace on the CPU too; the counts are those
-    of its numbers.
+    """numpy lacks the type, so the arrays need the namespace on the CPU, too.
+
+    The counts are those of its numbers.
     """
 
     def short(array: np.ndarray) -> Any:
-        given = array_of(library, array.astype(np.float32))
-        return given.bfloat16() if library == "torch" else given.astype("bfloat16")
+        single = array_of(library, array.astype(np.float32))
+        return single.bfloat16() if library == "torch" else single.astype("bfloat16")
 
     def read(array: Any) -> np.ndarray:
         return np.asarray(array.float().cpu() if library == "torch" else array.astype("float32"))
 
     factors = tuple(map(short, FACTORS))
-    wanted = sm.rank(doubles(tuple(map(read, factors))), TRAINING, HELD_OUT)
-    assert rows(sm.rank(factors, TRAINING, HELD_OUT)) == rows(wanted)
+    expected = sm.rank(doubles(tuple(map(read, factors))), TRAINING, HELD_OUT)
+    assert rows(sm.rank(factors, TRAINING, HELD_OUT)) == rows(expected)
     scores = short(FACTORS[0] @ FACTORS[1].T)
     assert rows(sm.rank(scores, TRAINING, HELD_OUT)) == by_argsort(read(scores), TRAINING, HELD_OUT)
 
@@ -132,7 +135,7 @@ def test_gradients_are_left_out() -> None:
 def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     factors = tuple(part.astype(np.float32) for part in FACTORS)
-    wanted = sm.rank(doubles(factors), TRAINING, HELD_OUT)
+    expected = sm.rank(doubles(factors), TRAINING, HELD_OUT)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
     try:
@@ -140,7 +143,7 @@ def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -
             table = sm.rank(tuple(array_of("torch", part) for part in factors), TRAINING, HELD_OUT)
     finally:
         torch.set_float32_matmul_precision(before)
-    assert table.to_frame().equals(wanted.to_frame())
+    assert table.to_frame().equals(expected.to_frame())
 
 
 def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,8 +154,8 @@ def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(blocks("how-to/rank.md", "python")[0], page)
     printed = capsys.readouterr().out.splitlines()
     exec(code, page)
-    shown = capsys.readouterr().out.splitlines()
-    assert [line.split() for line in shown] == [
+    printed_on_device = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in printed_on_device] == [
         line.split() for line in (printed[0], printed[1], printed[3])
     ]
 

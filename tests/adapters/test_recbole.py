@@ -1,6 +1,4 @@
-"""RecBole: against the order in which it lists the items, and its own evaluation, full and
-sampled.
-"""
+"""RecBole: against the order in which it lists the items, and its own evaluations."""
 
 import functools
 from pathlib import Path
@@ -37,8 +35,9 @@ MODELS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A function from a model, a mode of evaluation and more settings to (trainer, training,
-    validation, test data).
+    """A function from a model, a mode of evaluation and more settings.
+
+    It returns the trainer, and the training, validation and test data.
     """
     from recbole.config import Config
     from recbole.data import create_dataset, data_preparation
@@ -82,12 +81,10 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def trained(trainer_of):
-    """A function from the name of a model and a mode of evaluation to (model, test data,
-    trainer).
-    """
+    """A function from a model and a mode of evaluation to (model, test data, trainer)."""
 
-    def train(*asked: Any):
-        trainer, training, validation, test = trainer_of(*asked)
+    def train(*arguments: Any):
+        trainer, training, validation, test = trainer_of(*arguments)
         trainer.fit(training, validation, saved=False, show_progress=False)
         return trainer.model, test, trainer
 
@@ -121,8 +118,9 @@ def test_ranks(events: pd.DataFrame, trained, name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
-    """With the same draws as RecBole's own evaluation: its sampler uses numpy's global random
-    numbers.
+    """With the same draws as RecBole's own evaluation.
+
+    Its sampler uses numpy's global random numbers.
     """
     model, test, trainer = trained(name, "uni10")
     np.random.seed(3)  # noqa: NPY002
@@ -150,8 +148,9 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
 
 
 def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
-    """Of 10 draws from n - 1 items, a share (1 - (1 - 1/(n-1))^10) of the items is there, on
-    average over the seeds.
+    """Of 10 draws from n - 1 items, a share (1 - (1 - 1/(n-1))^10) of the items is there.
+
+    It is so on average over the seeds.
     """
     model, test, _ = trained("BPR", "uni10")
     np.random.seed(4)  # noqa: NPY002
@@ -166,9 +165,7 @@ def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
 
 
 def test_popularity_ties_are_broken_fairly(trained) -> None:
-    """On average over samples, the metric is that of the exact ranks with ties, sampled without a
-    correction.
-    """
+    """On average over samples, the AUC of sampled ranks is that of the exact ranks with ties."""
     model, test, _ = trained("Pop", "uni10")
     np.random.seed(5)  # noqa: NPY002
     tables = [
@@ -179,12 +176,13 @@ def test_popularity_ties_are_broken_fairly(trained) -> None:
     # AUC is unbiased: the probability that the held-out item is above a random negative, ties
     # counting half
     wins = 1 - (exact.above + exact.tied / 2) / (exact.candidates - 1)
-    found = [(1 - (table["rank"] - 1) / table["negatives"]).mean() for table in tables]
-    assert np.mean(found) == pytest.approx(wins.mean(), abs=5 * np.std(found) / np.sqrt(100))
+    values = [(1 - (table["rank"] - 1) / table["negatives"]).mean() for table in tables]
+    five_errors = 5 * np.std(values) / np.sqrt(100)
+    assert np.mean(values) == pytest.approx(wins.mean(), abs=five_errors)
 
 
 @pytest.mark.parametrize(
-    ("asked", "ranks", "message"),
+    ("arguments", "ranks", "message"),
     [
         (("BPR", "uni10"), adapters.recbole.ranks, "is not of mode full"),
         (("BPR", "full"), adapters.recbole.sampled_ranks, "needs a mode such as uni100"),
@@ -196,17 +194,15 @@ def test_popularity_ties_are_broken_fairly(trained) -> None:
         ),
     ],
 )
-def test_the_wrong_mode_is_refused(trainer_of, asked: Any, ranks: Any, message: str) -> None:
-    trainer, *_, test = trainer_of(*asked)
+def test_the_wrong_mode_is_refused(trainer_of, arguments: Any, ranks: Any, message: str) -> None:
+    trainer, *_, test = trainer_of(*arguments)
     with pytest.raises(sm.DataError, match=message):
         ranks(trainer.model, test)
 
 
 @pytest.mark.parametrize("name", IN_TRAINING)
 def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The numbers of RecBole's full mode after each epoch, and the same best epoch and test
-    result.
-    """
+    """The numbers of RecBole's full mode after each epoch, the same best epoch and test result."""
     import torch
     from scipy.sparse import dok_matrix
 
@@ -238,8 +234,8 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
         values = pd.DataFrame([values for _, values in results])
         return best, values, trainer.evaluate(test, show_progress=False), trainer
 
-    (best, values, on_test, trainer) = fit(True)
-    (their_best, theirs, their_test, _) = fit(False)
+    best, values, on_test, trainer = fit(is_exact=True)
+    their_best, theirs, their_test, _ = fit(is_exact=False)
     assert len(theirs) == 6
     pd.testing.assert_frame_equal(
         values, theirs, check_like=True, check_dtype=False, rtol=0, atol=1e-6
@@ -268,22 +264,15 @@ def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
 
 
 def test_epochs_have_the_numbers_of_the_training_and_go_on_after_a_restart(trainer_of) -> None:
-    """With a validation every second epoch, the numbers are those of the epochs that were
-    trained.
-    """
+    """With a validation every second epoch, the numbers are those of the trained epochs."""
     trainer, training, validation, _ = trainer_of("BPR", "full", eval_step=2, epochs=6)
     adapters.recbole.exact_validation(trainer, epochs=6)
     trainer.fit(training, validation, saved=False, show_progress=False)
-    first = trainer.validator.history.query("metric == 'recall@5'")
-    assert first["epoch"].tolist() == [2, 4, 6]
+    history = trainer.validator.history.query("metric == 'recall@5'")
+    assert history["epoch"].tolist() == [2, 4, 6]
     again, training, validation, _ = trainer_of("BPR", "full", eval_step=2, epochs=10)
     adapters.recbole.exact_validation(again, epochs=6, state=trainer.validator.state_dict())
     again.start_epoch = 6
     again.fit(training, validation, saved=False, show_progress=False)
-    assert again.validator.history.query("metric == 'recall@5'")["epoch"].tolist() == [
-        2,
-        4,
-        6,
-        8,
-        10,
-    ]
+    history = again.validator.history.query("metric == 'recall@5'")
+    assert history["epoch"].tolist() == [2, 4, 6, 8, 10]

@@ -1,5 +1,6 @@
-"""The numbers of epochs in a trainer of RecBole, by a trainer that has RecBole's calls; it needs no
-RecBole.
+"""The numbers of epochs in a trainer of RecBole.
+
+The trainer here has RecBole's calls, and needs no RecBole.
 """
 
 from types import SimpleNamespace

@@ -58,8 +58,9 @@ def test_ranks(split, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["EASE", "cosine"])
 def test_sampled_ranks(split, name: str) -> None:
-    """With all candidates as negatives the ranks are exact; with few of them, they are those among
-    the recommended.
+    """With all candidates as negatives, the ranks are exact.
+
+    With few of them, they are those among the recommended.
     """
     training, test = split
     model, dataset = fitted(training, name)
@@ -72,13 +73,13 @@ def test_sampled_ranks(split, name: str) -> None:
     ]
     negatives = pd.DataFrame(rest, columns=["user_id", "item_id"])
     few = negatives.groupby("user_id").sample(5, random_state=0)
-    table, sampled = (
-        adapters.rectools.sampled_ranks(model, dataset, test, drawn)
-        .to_frame()
-        .set_index("user")
-        .loc[exact.user]
-        for drawn in (negatives, few)
-    )
+
+    def ranked_among(drawn: pd.DataFrame) -> pd.DataFrame:
+        frame = adapters.rectools.sampled_ranks(model, dataset, test, drawn).to_frame()
+        return frame.set_index("user").loc[exact.user]
+
+    table = ranked_among(negatives)
+    sampled = ranked_among(few)
     np.testing.assert_array_equal(table["candidates"], exact.candidates)
     np.testing.assert_array_equal(table["negatives"], exact.candidates - 1)
     agrees(exact, table["rank"].to_numpy(dtype=float))

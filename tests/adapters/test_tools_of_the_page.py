@@ -1,5 +1,6 @@
-"""Tools without an adapter, by the functions and examples of docs/adapters.md and
-docs/how-to/validate.md.
+"""Tools without an adapter, by the functions and examples of pages of the docs.
+
+The pages are docs/adapters.md and docs/how-to/validate.md.
 
 Cornac and PyKEEN: against the order in which they rank, and their own evaluation.
 """
@@ -66,13 +67,14 @@ def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> 
     table = of_page("cornac_ranks")(model, method.train_set, method.test_set, method.val_set)
     assert sorted(table.user) == sorted(test["user_id"])
     has_candidates(table, training)
-    of_user = training.groupby("user_id")["item_id"].apply(set)
+    items_of_user = training.groupby("user_id")["item_id"].apply(set)
     held_out = test.set_index("user_id")["item_id"]
     positions = []
     for user in table.user:
         index = method.train_set.uid_map[user]
         names = method.train_set.item_ids
-        listed = [names[item] for item in model.rank(index)[0] if names[item] not in of_user[user]]
+        ranked = [names[item] for item in model.rank(index)[0]]
+        listed = [name for name in ranked if name not in items_of_user[user]]
         positions.append(1.0 + listed.index(held_out[user]))
     agrees(table, np.array(positions))
 
@@ -92,8 +94,9 @@ def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> 
 
 
 def test_ratings_below_the_threshold_do_not_count(split) -> None:
-    """As in Cornac: an item that the user rated below is a candidate, and a test item below is no
-    test item.
+    """As in Cornac.
+
+    An item that the user rated below is a candidate, and a test item below is no test item.
     """
     cornac = pytest.importorskip("cornac", reason="Cornac is not installed")
     from cornac.eval_methods import BaseMethod, ranking_eval
@@ -117,8 +120,9 @@ def test_ratings_below_the_threshold_do_not_count(split) -> None:
 
 
 def test_what_cornac_cannot_score_is_left_out() -> None:
-    """Users and items that are not in training, with exclude_unknowns=False, by objects of Cornac's
-    shape.
+    """Users and items that are not in training, as with exclude_unknowns=False.
+
+    They are given by objects of Cornac's shape.
     """
     scores = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
     train = csr_matrix([[1, 0, 0], [0, 1, 0]])
@@ -160,17 +164,15 @@ def test_pykeen(target: str) -> None:
     known = {tuple(triple) for part in (training, test) for triple in part.mapped_triples.tolist()}
     column = {"head": 0, "tail": 2}[target]
     for row, triple in enumerate(test.mapped_triples.tolist()):
-        others = [
+        corrupted = [
             [*triple[:column], entity, *triple[column + 1 :]]
             for entity in range(training.num_entities)
         ]
-        others = [other for other in others if tuple(other) not in known]
-        scores = (
-            predict_triples(model=model, triples=torch.tensor([triple, *others]))
-            .scores.squeeze(-1)
-            .numpy()
-        )
-        assert table.candidates[row] == len(others) + 1
+        negatives = [negative for negative in corrupted if tuple(negative) not in known]
+        triples_to_score = torch.tensor([triple, *negatives])
+        predictions = predict_triples(model=model, triples=triples_to_score)
+        scores = predictions.scores.squeeze(-1).numpy()
+        assert table.candidates[row] == len(negatives) + 1
         assert table.above[row] == (scores[1:] > scores[0]).sum()
     assert table.tied.sum() == 0
     assert table.user[0] == " ".join(test.triples[0])

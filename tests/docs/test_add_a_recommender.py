@@ -54,8 +54,9 @@ def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_fi
     two_groups().write(tmp_path / "split.npz")
 
     [config] = [block for block in blocks(PAGE, "yaml") if "Jaccard" in block]
-    given = json.dumps(yaml.safe_load(config)["recommenders"]["W"] | {"type": "jaccard"})
-    command = [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, given]
+    recommender = yaml.safe_load(config)["recommenders"]["W"] | {"type": "jaccard"}
+    settings = json.dumps(recommender)
+    command = [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, settings]
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
     ran = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

@@ -1,5 +1,6 @@
-"""The ranks of published/evidence/: what they hold, what is said of them, and parts of the script
-that made them.
+"""The ranks of published/evidence/: what they hold, and what is said of them.
+
+Parts of the script that made them are tested, too.
 """
 
 import collections
@@ -94,9 +95,10 @@ def test_the_figure_of_beauty_shows_the_shares_of_the_files():
 
 def test_ranks_are_among_the_candidates_and_among_the_negatives():
     scores = np.array([[9.0, 5, 7, 6, 5], [1, 2, 3, 4, 5]])
-    own = np.array([[5.0], [5.0]])
+    held_out_scores = np.array([[5.0], [5.0]])
     is_candidate = np.array([[False, True, True, True, True], [True, True, False, True, True]])
-    table = MAKE["rank_table"](scores, own, is_candidate, np.array([[7.0, 5], [4, 3]]))
+    negatives_scores = np.array([[7.0, 5], [4, 3]])
+    table = MAKE["rank_table"](scores, held_out_scores, is_candidate, negatives_scores)
     assert table.to_numpy().tolist() == [[4, 3, 2], [4, 1, 1]]
 
 
@@ -117,8 +119,9 @@ def test_negatives_are_not_items_of_the_user():
 
 
 def test_numbers_of_items_are_found_again(tmp_path: Path):
-    """Of made-up users: the numbers are by the first user who has an item, in an order that is
-    drawn within a user.
+    """Of made-up users: the numbers are by the first user who has an item.
+
+    Those of a user are in an order that is drawn.
     """
     rng = np.random.default_rng(0)
     users = 60
@@ -130,37 +133,36 @@ def test_numbers_of_items_are_found_again(tmp_path: Path):
             number.setdefault(int(item), len(number))
     lines = [
         f"{user}::{item}::5::{second}"
-        for user, own in enumerate(owned, 1)
-        for second, item in enumerate(own.tolist())
+        for user, items_of_user in enumerate(owned, 1)
+        for second, item in enumerate(items_of_user.tolist())
     ]
     archive = tmp_path / "ml-1m.zip"
     with zipfile.ZipFile(archive, "w") as written:
         written.writestr("ml-1m/ratings.dat", "\n".join(lines) + "\n")
-    theirs = [[number[int(item)] for item in own] for own in owned]
-    others = [sorted(set(range(len(number))) - set(own)) for own in theirs]
-    negatives = np.array([rng.choice(row, 99, replace=False) for row in others])
-    test = MAKE["Ncf"](np.array([own[-1] for own in theirs]), negatives)
+    numbered = [[number[int(item)] for item in items_of_user] for items_of_user in owned]
+    pools = [sorted(set(range(len(number))) - set(numbers)) for numbers in numbered]
+    negatives = np.array([rng.choice(pool, 99, replace=False) for pool in pools])
+    test = MAKE["Ncf"](np.array([numbers[-1] for numbers in numbered]), negatives)
     scores = np.zeros((users, len(number)))
-    for user, own in enumerate(theirs):
-        scores[user, own] = 1
+    for user, numbers in enumerate(numbered):
+        scores[user, numbers] = 1
     training = MAKE["ncf_training"](None, archive, test, scores)
-    assert [sorted(training[[user]].indices.tolist()) for user in range(users)] == [
-        sorted(own[:-1]) for own in theirs
-    ]
+    for user, numbers in enumerate(numbered):
+        assert sorted(training[[user]].indices.tolist()) == sorted(numbers[:-1])
 
 
 def pickled(*, code: bool = False) -> bytes:
-    """The weights of one tensor as torch writes them, or weights that name a function of the
-    system.
+    """The weights of one tensor as torch writes them.
+
+    If `code`, they name a function of the system.
     """
 
     class Named:
         def __init__(self, module: str, name: str, *arguments: object) -> None:
             self.reduced = (module, name), arguments
 
-    class Writer(
-        pickle._Pickler
-    ):  # the one in Python, so that a name is written without being imported
+    # the pickler in Python, so that a name is written without being imported
+    class Writer(pickle._Pickler):
         def persistent_id(self, thing: object) -> object:
             return ("storage", "float32", "0", "cpu", 6) if thing == "numbers" else None
 

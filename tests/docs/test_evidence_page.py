@@ -19,23 +19,23 @@ def test_the_page_is_made_from_its_files() -> None:
 
 
 def test_the_page_has_a_row_for_each_model_of_each_table() -> None:
-    """Counted in pairs.csv: the models with a true value, where negatives are uniform and one item
-    is held out.
+    """Counted in pairs.csv: the models with a true value.
+
+    Their negatives are uniform, and one item is held out.
     """
     with (EVIDENCE["FOLDER"] / "pairs.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["full"] and row["n"] and row["users"]]
-    names = ("source", "place", "dataset", "model", "m")
     models = {
-        tuple(row[name] for name in names)
+        (row["source"], row["place"], row["dataset"], row["model"], row["m"])
         for row in rows
         if row["sampling"].startswith("uniform") and "together" not in row["sampling"]
     }
     files = len(list(EVIDENCE["FOLDER"].rglob("*.csv.gz")))
     text = EVIDENCE["PAGE"].read_text(encoding="utf-8")
-    shown = re.search("<!-- printed -->(.*?)<!-- end of", text, re.DOTALL)
-    assert shown is not None
+    printed = re.search("<!-- printed -->(.*?)<!-- end of", text, re.DOTALL)
+    assert printed is not None
     # with two intervals
-    cases = [line for line in shown[1].splitlines() if line.count(" to ") >= 2]
+    cases = [line for line in printed[1].splitlines() if line.count(" to ") >= 2]
     assert len(cases) == len(models) >= 60
     assert (
         f"The page has {len(models) + files}: {files} from ranks, and {len(models)} from printed "
@@ -58,13 +58,14 @@ def test_the_turned_orders_are_those_of_the_printed_values() -> None:
         number = 0
         same = 0
         for _, models in rows.groupby("metric"):
-            true, sampled = (models[column].map(Decimal).tolist() for column in ("full", "sampled"))
-            for first, second in itertools.combinations(range(len(models)), 2):
-                is_same_order = (true[first] > true[second]) == (sampled[first] > sampled[second])
-                differs = true[first] != true[second]
+            true = models["full"].map(Decimal).tolist()
+            sampled = models["sampled"].map(Decimal).tolist()
+            for a, b in itertools.combinations(range(len(models)), 2):
+                is_same_order = (true[a] > true[b]) == (sampled[a] > sampled[b])
+                differs = true[a] != true[b]
                 number += differs
-                same += differs and sampled[first] == sampled[second]
-                turned += differs and sampled[first] != sampled[second] and not is_same_order
+                same += differs and sampled[a] == sampled[b]
+                turned += differs and sampled[a] != sampled[b] and not is_same_order
         assert (row.pairs, row.turn, row.same) == (number, turned, same)
         if not pd.isna(row.right):
             assert row.right + row.undecided + row.wrong == row.pairs
@@ -72,8 +73,9 @@ def test_the_turned_orders_are_those_of_the_printed_values() -> None:
 
 @pytest.mark.parametrize("place", range(len(pd.read_csv(EVIDENCE["ORDERS"]))))
 def test_no_more_pairs_are_ordered_than_have_intervals_apart(place: int) -> None:
-    """A verdict takes wider intervals than those of the file, so that it orders no pair whose
-    intervals meet here.
+    """A verdict takes wider intervals than those of the file.
+
+    So it orders no pair whose intervals meet here.
     """
     orders = pd.read_csv(EVIDENCE["ORDERS"]).iloc[place]
     if pd.isna(orders["right"]):
@@ -84,12 +86,12 @@ def test_no_more_pairs_are_ordered_than_have_intervals_apart(place: int) -> None
     right = 0
     wrong = 0
     for _, models in rows.groupby("metric"):
-        for (_, first), (_, second) in itertools.permutations(models.iterrows(), 2):
+        for (_, model), (_, rival) in itertools.permutations(models.iterrows(), 2):
             is_above = any(
-                first[f"{shape}_low"] > second[f"{shape}_high"] for shape in ("free", "decreasing")
+                model[f"{shape}_low"] > rival[f"{shape}_high"] for shape in ("free", "decreasing")
             )
-            right += is_above and first["true"] > second["true"]
-            wrong += is_above and first["true"] < second["true"]
+            right += is_above and model["true"] > rival["true"]
+            wrong += is_above and model["true"] < rival["true"]
     assert 0 <= orders["right"] <= right
     assert 0 <= orders["wrong"] <= wrong
 
@@ -101,10 +103,11 @@ def test_the_values_that_are_missed_are_listed() -> None:
     missed = re.search("<!-- missed -->(.*?)<!-- end of", text, re.DOTALL)
     assert held is not None
     assert missed is not None
-    counts = [[int(cell) for cell in line.split("|")[2:5]] for line in held[1].splitlines()[3:]]
-    assert missed[1].count(" (**misses**) |") == sum(
-        2 * of - decreasing - free for of, decreasing, free in counts
-    )
+    expected = 0
+    for line in held[1].splitlines()[3:]:
+        values, decreasing, free = map(int, line.split("|")[2:5])
+        expected += 2 * values - decreasing - free
+    assert missed[1].count(" (**misses**) |") == expected
 
 
 @pytest.mark.slow
@@ -131,8 +134,9 @@ def test_rows_of_printed_values_are_made_again(source: str) -> None:
 
 @pytest.mark.parametrize("name", ["lastfm-S3-Rec", "trained/latest-small-implicit-BPR"])
 def test_a_row_of_the_files_is_what_the_ranks_say(name: str) -> None:
-    """The shares of ranks up to 10 counted here, and the intervals of `correct`, which hold the
-    true value.
+    """The shares of ranks up to 10 are counted here.
+
+    The intervals are those of `correct`, and hold the true value.
     """
     path = EVIDENCE["FOLDER"] / f"{name}.csv.gz"
     ranks = pd.read_csv(path)

@@ -56,19 +56,21 @@ def test_each_way_ranks_by_the_scores_of_the_service(
     cheap = Popularity().fit(split.training, np.random.default_rng(0))
     with example.service(ranker) as client:
         in_full = example.ranked_in_full(client, split)
-        taken = sum(client.pairs)
+        scored = sum(client.pairs)
         stopped = example.ranked_by_stages(client, split, None, cheap, tmp_path / "ranks.parquet")
         sampled = example.ranked_among_negatives(client, split, negatives)
     scores = scores_of(ranker)
     everyone = np.arange(USERS)
-    of_held_out = scores[everyone, split.item, np.newaxis]
+    held_out_score = scores[everyone, split.item, np.newaxis]
     is_candidate = split.training.toarray() == 0
-    assert in_full.above.tolist() == ((scores > of_held_out) & is_candidate).sum(axis=1).tolist()
-    assert taken == is_candidate.sum()
+    above = ((scores > held_out_score) & is_candidate).sum(axis=1)
+    assert in_full.above.tolist() == above.tolist()
+    assert scored == is_candidate.sum()
     assert stopped.above.tolist() == np.minimum(in_full.above, 10).tolist()
     assert not split.excluded.toarray()[everyone[:, np.newaxis], negatives].any()
-    among = np.take_along_axis(scores, negatives, axis=1)
-    assert sampled.to_frame()["rank"].tolist() == (1 + (among > of_held_out).sum(axis=1)).tolist()
+    score_of_negative = np.take_along_axis(scores, negatives, axis=1)
+    rank = 1 + (score_of_negative > held_out_score).sum(axis=1)
+    assert sampled.to_frame()["rank"].tolist() == rank.tolist()
 
 
 def test_the_page_shows_the_example_and_what_it_printed() -> None:

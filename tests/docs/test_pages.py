@@ -1,7 +1,7 @@
-"""Every code block of README.md and of the pages of docs/ is run, and prints what the page shows;
-lists are complete.
+"""Every code block of README.md and of the pages of docs/ prints what the page shows.
 
-`python tests/docs_blocks.py` writes what the blocks print into the pages.
+The lists of pages are complete. `python tests/docs_blocks.py` writes what the blocks print into the
+pages.
 """
 
 import re
@@ -170,8 +170,8 @@ REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 
 
 def test_every_public_function_and_class_is_listed_with_a_summary() -> None:
-    of_pages = [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]
-    listed = "".join(REFERENCE["filled"](path.read_text(encoding="utf-8")) for path in of_pages)
+    paths = [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]
+    listed = "".join(REFERENCE["filled"](path.read_text(encoding="utf-8")) for path in paths)
     for name in sampled_metrics.__all__:
         is_listed = re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed)
         assert is_listed or name.endswith("Error") or name == "__version__", name

@@ -35,8 +35,9 @@ def test_an_interval_holds_a_number_that_is_written_so(true, is_held) -> None:
 
 
 def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
-    """AUC orders A and B, rightly; by HR@1 A leads and B is better, and C's exact HR@1 is above
-    that of its sample.
+    """AUC orders A and B rightly. By HR@1, A leads and B is better.
+
+    C's exact HR@1 is above that of its sample.
     """
     cells = [
         ("A", "auc", "0.700", "0.702"),

@@ -1,5 +1,6 @@
-"""What a release says of itself: one version and licence everywhere, and one environment, however
-it is made.
+"""What a release says of itself.
+
+It has one version and licence everywhere, and one environment, however it is made.
 """
 
 import json
@@ -106,24 +107,19 @@ def locked(lock="requirements"):
 
 
 def test_conda_and_the_locks_have_what_the_project_needs_in_one_version_that_it_allows():
-    lines = [
-        line
-        for line in yaml.safe_load(text_of("envs/environment.yaml"))["dependencies"]
-        if " " in line
-    ]
-    of_conda = {name.removesuffix("-base"): version[1:] for name, version in map(str.split, lines)}
+    dependencies = yaml.safe_load(text_of("envs/environment.yaml"))["dependencies"]
+    lines = [line for line in dependencies if " " in line]
+    conda = {name.removesuffix("-base"): version[1:] for name, version in map(str.split, lines)}
     needed = map(Requirement, [*PROJECT["dependencies"], *EXTRAS["workflow"], *EXTRAS["parquet"]])
-    allowed = {canonicalize_name(one.name): one.specifier for one in needed}
-    assert of_conda == {"python": of_conda["python"]} | {name: locked()[name] for name in allowed}
-    assert [
-        name for name, specifier in allowed.items() if not specifier.contains(of_conda[name])
-    ] == []
-    of_slurm = locked("slurm")
-    assert "snakemake-executor-plugin-slurm" in of_slurm
-    assert (
-        locked().items()
-        >= {name: version for name, version in of_slurm.items() if name in locked()}.items()
-    )
+    allowed = {canonicalize_name(requirement.name): requirement.specifier for requirement in needed}
+    lock = locked()
+    assert conda == {"python": conda["python"]} | {name: lock[name] for name in allowed}
+    for name, specifier in allowed.items():
+        assert specifier.contains(conda[name]), name
+    slurm = locked("slurm")
+    assert "snakemake-executor-plugin-slurm" in slurm
+    for name in slurm.keys() & lock.keys():
+        assert slurm[name] == lock[name], name
 
 
 @pytest.mark.parametrize("lock", LOCKS)

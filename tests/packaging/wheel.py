@@ -1,8 +1,7 @@
-"""Build wheel and sdist, look into them, and use the wheel in an empty environment of every Python
-that is here.
+"""Build wheel and sdist, look into them, and use the wheel.
 
-Run by `make test-wheel`; needs pip's package index. No workflow extra is installed, so that
-whatever needs one shows.
+It is used in an empty environment of every Python that is here. Run by `make test-wheel`; needs
+pip's package index. No workflow extra is installed, so that whatever needs one shows.
 """
 
 import json
@@ -69,8 +68,9 @@ def main() -> int:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Build in an environment of its own from a copy of what git tracks, so that nothing left over
-    gets in.
+    """Build in an environment of its own from a copy of what git tracks.
+
+    So nothing that is left over gets in.
     """
     tree = folder / "tree"
     tracked = run(
@@ -100,9 +100,9 @@ def look_into_wheel(wheel: Path) -> None:
     source = ROOT / "src"
     templates = [*source.rglob("templates/*")]
     assert len(templates) > 5
-    wanted = {path.relative_to(source).as_posix() for path in (*source.rglob("*.py"), *templates)}
+    expected = {path.relative_to(source).as_posix() for path in (*source.rglob("*.py"), *templates)}
     held = {name for name in names if ".dist-info/" not in name}
-    assert held == wanted | {"sampled_metrics/py.typed"}, held ^ wanted
+    assert held == expected | {"sampled_metrics/py.typed"}, held ^ expected
     assert "sampled-metrics = sampled_metrics.__main__:main" in points
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
@@ -111,7 +111,7 @@ def look_into_sdist(sdist: Path) -> None:
     """It holds what a source distribution is expected to, and no results or data."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = {
+    expected = {
         "LICENSE",
         "CITATION.cff",
         "CHANGELOG.md",
@@ -119,7 +119,7 @@ def look_into_sdist(sdist: Path) -> None:
         "pyproject.toml",
         "src/sampled_metrics/py.typed",
     }
-    assert wanted <= names, wanted - names
+    assert expected <= names, expected - names
     folders = {name.split("/")[0] for name in names if "/" in name}
     assert not folders & {"results", "data", ".venv", ".snakemake", "dist", "build"}, folders
 
@@ -127,19 +127,20 @@ def look_into_sdist(sdist: Path) -> None:
 def passes(version: str, python: Path, wheel: Path, folder: Path) -> bool:
     """Install the wheel and use it; say how it went."""
     try:
-        own = environment(python, folder / version)
-        run(own, *PIP, "install", "--only-binary=:all:", wheel)
-        command = own.with_name("sampled-metrics.exe" if os.name == "nt" else "sampled-metrics")
-        said = run(command, "--version")
-        assert said.split()[-1] == PROJECT["version"], said
+        installed = environment(python, folder / version)
+        run(installed, *PIP, "install", "--only-binary=:all:", wheel)
+        name = "sampled-metrics.exe" if os.name == "nt" else "sampled-metrics"
+        command = installed.with_name(name)
+        answer = run(command, "--version")
+        assert answer.split()[-1] == PROJECT["version"], answer
         csv = folder / version / "ranks.csv"
         csv.write_text("user,candidates,rank\na,3541,1\nb,3541,12\nc,3541,400\n", encoding="utf-8")
-        shown = json.loads(run(command, "evaluate", csv, "--metrics", "recall@10,auc", "--json"))
+        result = json.loads(run(command, "evaluate", csv, "--metrics", "recall@10,auc", "--json"))
         # a third is among the first ten; AUC: the mean of (3541 - rank) / 3540
-        values = {row["metric"]: row["value"] for row in shown["rows"]}
-        assert abs(values["recall@10"] - 1 / 3) < 1e-9, shown
-        assert abs(values["auc"] - (3 * 3541 - 413) / (3 * 3540)) < 1e-9, shown
-        run(own, "-W", "error", "-c", USE)
+        values = {row["metric"]: row["value"] for row in result["rows"]}
+        assert abs(values["recall@10"] - 1 / 3) < 1e-9, result
+        assert abs(values["auc"] - (3 * 3541 - 413) / (3 * 3540)) < 1e-9, result
+        run(installed, "-W", "error", "-c", USE)
     except (subprocess.CalledProcessError, AssertionError) as error:
         print(f"Python {version}: FAILED: {getattr(error, 'stderr', None) or error}")
         return False
@@ -157,8 +158,8 @@ def find(version: str) -> Path | None:
     if sys.version.startswith(f"{version}."):
         candidates.insert(0, sys.executable)
     for candidate in filter(None, candidates):
-        asked = [candidate, "-c", "import ensurepip, sys; print('%d.%d' % sys.version_info[:2])"]
-        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+        command = [candidate, "-c", "import ensurepip, sys; print('%d.%d' % sys.version_info[:2])"]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
         if answer.stdout.strip() == version:
             return Path(candidate)
     return None
@@ -171,8 +172,9 @@ def environment(python: Path, folder: Path) -> Path:
 
 
 def run(*command: str | Path) -> str:
-    """Run away from the source tree, so that only what is installed can be imported, and return
-    what it printed.
+    """Run a command away from the source tree, and return what it printed.
+
+    So only what is installed can be imported.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     where = {"cwd": tempfile.gettempdir(), "env": clean}

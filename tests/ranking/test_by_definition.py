@@ -37,7 +37,7 @@ LIBRARIES: dict[str, Callable[[np.ndarray], Any]] = {
 FORMS: dict[str, Callable[[Case, Callable[[np.ndarray], Any]], tuple[Any, np.ndarray]]] = {
     "factors": lambda case, to: (tuple(map(to, case.factors)), case.products),
     "factors in float32": lambda case, to: (
-        tuple(to(each.astype(np.float32)) for each in case.factors),
+        tuple(to(array.astype(np.float32)) for array in case.factors),
         case.products,
     ),
     "matrix in float32": lambda case, to: (to(case.masked.astype(np.float32)), case.masked),
@@ -79,9 +79,9 @@ def test_ranks_are_those_of_the_definition(
 ) -> None:
     case = Case(seed, users, items)
     scores, plain = ALL[name](case)
-    options = {"user_ids": 100 + np.arange(users)} | (
-        {} if isinstance(scores, tuple) else {"batch_size": size}
-    )
+    options: dict[str, Any] = {"user_ids": 100 + np.arange(users)}
+    if not isinstance(scores, tuple):
+        options["batch_size"] = size
 
     def ranked(users: Any = None) -> sm.ExactRanks:
         return sm.rank(scores, case.training, case.held_out, users=users, **options)
@@ -94,9 +94,8 @@ def added_in_order(users, items):
     """The scores, term by term in the order of the factors, by Python's own floats."""
     scores = np.zeros((len(users), len(items)))
     for user, item in np.ndindex(*scores.shape):
-        scores[user, item] = sum(
-            (one * other for one, other in zip(users[user], items[item], strict=True)), 0.0
-        )
+        terms = (left * right for left, right in zip(users[user], items[item], strict=True))
+        scores[user, item] = sum(terms, 0.0)
     return scores
 
 
@@ -118,7 +117,7 @@ def test_of_a_device_without_float64_the_factors_are_copied(
     case = Case(3, 12, 15)
     monkeypatch.setattr(rank.Device, "has_float64", lambda device: False)
     monkeypatch.setattr(rank, "_count_scores", None)  # nothing is counted there
-    tensors = tuple(_strict(each.astype(np.float32)) for each in case.factors)
+    tensors = tuple(_strict(array.astype(np.float32)) for array in case.factors)
     with pytest.warns(UserWarning, match="have no held-out item"):
         table = sm.rank(tensors, case.training, case.held_out, user_ids=100 + np.arange(12))
     assert rows_of_users(table) == by_definition(case.products, case.training, case.held_out)
@@ -132,15 +131,15 @@ def test_factors_of_any_size_on_a_device_have_the_ranks_of_numpy(
 ) -> None:
     """Equal factors tie, and the others differ by more than rounding."""
     rng = np.random.default_rng(2)
-    given_factors = (
+    factors_of_host = (
         users * rng.normal(size=(40, 24)),
         (items * rng.normal(size=(60, 24)))[rng.integers(60, size=90)],
     )
     held_out = rng.integers(90, size=40)
-    wanted = sm.rank(given_factors, np.zeros((40, 90)), held_out)
-    found = sm.rank(tuple(map(_strict, given_factors)), np.zeros((40, 90)), held_out)
-    assert found.to_frame().equals(wanted.to_frame())
-    assert wanted.tied.sum() > 10
+    on_host = sm.rank(factors_of_host, np.zeros((40, 90)), held_out)
+    on_device = sm.rank(tuple(map(_strict, factors_of_host)), np.zeros((40, 90)), held_out)
+    assert on_device.to_frame().equals(on_host.to_frame())
+    assert on_host.tied.sum() > 10
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -156,12 +155,10 @@ def test_factors_are_scaled_as_by_ldexp(kind, exponent):
         pytest.skip("the type has no such numbers")
     largest = float(np.abs(matrix).max())
     assert factors.largest_number(matrix) == largest
-    scaled, longest = factors.scaled_by(matrix, math.frexp(largest)[1])
-    wanted = [
-        [np.float32(math.ldexp(float(number), -math.frexp(largest)[1])) for number in line]
-        for line in matrix
-    ]
-    assert scaled.tolist() == np.array(wanted).tolist()
+    scale = math.frexp(largest)[1]
+    scaled, longest = factors.scaled_by(matrix, scale)
+    for line, scaled_line in zip(matrix.tolist(), scaled.tolist(), strict=True):
+        assert scaled_line == [np.float32(math.ldexp(number, -scale)) for number in line]
     assert longest == pytest.approx(max(math.hypot(*line) for line in scaled.tolist()), rel=1e-12)
 
 
@@ -173,12 +170,14 @@ def test_scores_between_the_thresholds_are_found():
         high = low + rng.integers(0, 3, (height, 1)).astype(np.float32)
         bits = np.ones((2, height + 1, -(-width // 8) * 8 + 8), dtype=bool)
         certain, row, column = factors.compared(scores, low, high, bits)
-        assert certain.tolist() == [
-            sum(score > most for score in line) for line, most in zip(scores, high, strict=True)
+        above = [
+            sum(score > threshold for score in line)
+            for line, threshold in zip(scores, high, strict=True)
         ]
         between = [
-            place
-            for place in np.ndindex(height, width)
-            if low[place[0]] <= scores[place] <= high[place[0]]
+            (line, place)
+            for line, place in np.ndindex(height, width)
+            if low[line] <= scores[line, place] <= high[line]
         ]
+        assert certain.tolist() == above
         assert list(zip(row.tolist(), column.tolist(), strict=True)) == between

@@ -1,9 +1,8 @@
-"""Ranks by factors on a device are those in double precision on the host, whatever the device's
-products round.
+"""Ranks by factors on a device are those in double precision on the host.
 
-array-api-strict stands for the device; tests/adapters/test_arrays.py has torch and JAX, where they
-are installed. The scores to compare with are added term by term by Python's own floats, or exact
-fractions.
+They are, however the device's products round. array-api-strict stands for the device;
+tests/adapters/test_arrays.py has torch and JAX, where they are installed. The scores to compare
+with are added term by term by Python's own floats, or exact fractions.
 """
 
 import math
@@ -28,8 +27,9 @@ def on_device(*arrays: np.ndarray) -> tuple[Any, ...]:
 
 
 def added_in_order(users: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """The scores in double precision, term by term in the order of the factors; `sum` may
-    compensate for rounding.
+    """The scores in double precision, term by term in the order of the factors.
+
+    `sum` is not used, as it may compensate for rounding.
     """
     scores = np.zeros((len(users), len(items)))
     for user, item in np.ndindex(*scores.shape):
@@ -95,8 +95,9 @@ def short(users: Any, items: Any) -> Any:
 
 
 def off_within_the_bound(users: Any, items: Any) -> Any:
-    """A product of the float32 type with the error that d operations may have, and exact where
-    nothing is rounded.
+    """A product of the float32 type with the error that d operations may have.
+
+    It is exact where nothing is rounded.
     """
     product = PRODUCT(users, items)
     left, right = (np.from_dlpack(array, device="cpu", copy=True) for array in (users, items))
@@ -116,10 +117,8 @@ def test_products_of_float32_alone_decide_wrongly() -> None:
     """So the data above are hard: of float32 factors, most ranks by their products are others."""
     data = last_digits(40, np.float32)
     by_products = by_argsort(data.factors[0] @ data.factors[1].T, data.training, data.held_out)
-    assert (
-        np.mean([row != wanted for row, wanted in zip(by_products, data.expected, strict=True)])
-        > 0.5
-    )
+    is_wrong = [row != expected for row, expected in zip(by_products, data.expected, strict=True)]
+    assert np.mean(is_wrong) > 0.5
 
 
 @pytest.mark.usefixtures("blocks")
@@ -183,8 +182,8 @@ def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch: pytest.MonkeyP
     factors = tuple(rng.normal(size=(count, 8)).astype(np.float32) for count in (users, items))
     held_out = rng.integers(items, size=users)
     table = sm.rank(on_device(*factors), np.zeros((users, items)), held_out)
-    wanted = by_argsort(added_in_order(*factors), np.zeros((users, items), dtype=bool), held_out)
-    assert rows(table) == wanted
+    expected = by_argsort(added_in_order(*factors), np.zeros((users, items), dtype=bool), held_out)
+    assert rows(table) == expected
     assert max(products) <= 2000
     assert max(pulled) <= 100  # of a row for each user, or numbers of pairs
     assert sum(pulled) < users * items / 10

@@ -28,11 +28,11 @@ def test_an_address_is_no_file_and_is_not_fetched(name, tmp_path, monkeypatch):
 def test_what_pandas_wrote_of_its_index_is_checked(metadata, tmp_path):
     table = pa.table({"user": np.arange(60), "item": np.arange(60) % 7})
     path = write_with_metadata(tmp_path / "x.parquet", table, metadata)
-    says = (
+    message = (
         r"x\.parquet: what pandas wrote of its index is damaged: .*; write the file again, "
         r"with to_parquet$"
     )
-    with pytest.raises(DataError, match=says):
+    with pytest.raises(DataError, match=message):
         read_array(path)
 
 

@@ -1,7 +1,6 @@
-"""Pandas objects whose labels are in any order have the ranks of arrays in the order of the ids;
-others are refused.
+"""Pandas objects whose labels are in any order have the ranks of arrays in the order of the ids.
 
-The expected ranks are counted from the definition, in plain Python.
+Others are refused. The expected ranks are counted from the definition, in plain Python.
 """
 
 from typing import Any
@@ -122,7 +121,7 @@ WITHOUT = GIVEN | {"user_ids": None, "item_ids": None}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (
             GIVEN | {"scores": FRAME.rename({"u9": "x"})},
@@ -212,19 +211,19 @@ WITHOUT = GIVEN | {"user_ids": None, "item_ids": None}
     ],
 )
 def test_labels_that_contradict_are_refused_in_one_line(
-    arguments: dict[str, Any], says: str
+    arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(DataError, match=says) as caught:
+    with pytest.raises(DataError, match=message) as caught:
         sm.rank(**arguments)
     assert "\n" not in str(caught.value)
     if callable(arguments["scores"]):
         return
-    with pytest.raises(DataError, match=says):
+    with pytest.raises(DataError, match=message):
         sm.rank_among_negatives(**arguments, negatives=2)
 
 
 @pytest.mark.parametrize(
-    ("factors", "says"),
+    ("factors", "message"),
     [
         ((["a", "b", "c"], ["a", "b", "d"]), "^factors: 'c' is not a column of both frames"),
         (
@@ -237,16 +236,16 @@ def test_labels_that_contradict_are_refused_in_one_line(
         ),
     ],
 )
-def test_columns_of_factors_that_contradict_are_refused(factors: Any, says: str) -> None:
+def test_columns_of_factors_that_contradict_are_refused(factors: Any, message: str) -> None:
     users, items = (
         pd.DataFrame(part, columns=names) for part, names in zip(FACTORS, factors, strict=True)
     )
-    with pytest.raises(DataError, match=says):
+    with pytest.raises(DataError, match=message):
         sm.rank((users, items), TRAINING, HELD_OUT)
 
 
 @pytest.mark.parametrize(
-    ("negatives", "says"),
+    ("negatives", "message"),
     [
         (
             pd.Series(NEGATIVES, index=[*USERS[:5], "u10"]),
@@ -259,8 +258,8 @@ def test_columns_of_factors_that_contradict_are_refused(factors: Any, says: str)
         ),
     ],
 )
-def test_negatives_whose_labels_contradict_are_refused(negatives: Any, says: str) -> None:
-    with pytest.raises(DataError, match=says):
+def test_negatives_whose_labels_contradict_are_refused(negatives: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         sm.rank_among_negatives(**GIVEN, negatives=negatives)
 
 
@@ -311,12 +310,12 @@ def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
     "matrix", [np.zeros((3, 12)), csr_array(np.zeros((3, 12))), pd.DataFrame(np.zeros((3, 12)))]
 )
 def test_a_matrix_without_labels_beside_numbers_in_another_order_is_refused(matrix: Any) -> None:
-    """The columns are sorted as text: 0, 1, 10, 11, 2, … The matrix may be in this order, or in
-    that of the numbers.
+    """The columns are sorted as text.
+
+    They are 0, 1, 10, 11, 2, … The matrix may be in this order, or in that of the numbers.
     """
-    scores = pd.DataFrame(
-        np.random.default_rng(2).random((3, 12)), columns=sorted(range(12), key=str)
-    )
+    numbers = np.random.default_rng(2).random((3, 12))
+    scores = pd.DataFrame(numbers, columns=sorted(range(12), key=str))
     held_out = pd.DataFrame({"user": [0, 1, 2], "item": [5, 6, 7]})
     with pytest.raises(
         DataError, match="training: its items may be in the order of the columns of scores"
@@ -324,7 +323,6 @@ def test_a_matrix_without_labels_beside_numbers_in_another_order_is_refused(matr
         sm.rank(scores, matrix, held_out)
     labelled = pd.DataFrame(np.zeros((3, 12)), columns=scores.columns)
     in_order = scores.sort_index(axis="columns").to_numpy()
-    assert (
-        sm.rank(scores, labelled, held_out).above.tolist()
-        == sm.rank(in_order, matrix, held_out).above.tolist()
-    )
+    table = sm.rank(scores, labelled, held_out)
+    table_in_order = sm.rank(in_order, matrix, held_out)
+    assert table.above.tolist() == table_in_order.above.tolist()

@@ -1,5 +1,6 @@
-"""Files of matrices with a line of names of columns, or a column of an index: the ranks are right,
-or it is refused.
+"""Files of matrices with a line of names of columns, or a column of an index.
+
+The ranks are right, or the file is refused.
 """
 
 from pathlib import Path
@@ -30,7 +31,7 @@ from sampled_metrics.ranking.layout import Known, require_numbers_alone
 
 
 @pytest.mark.parametrize(
-    ("array", "says"),
+    ("array", "message"),
     [
         (
             np.vstack([np.arange(1, D + 1), ITEM_FACTORS]),
@@ -59,8 +60,8 @@ from sampled_metrics.ranking.layout import Known, require_numbers_alone
         ),
     ],
 )
-def test_says_what_it_looks_like(array, says) -> None:
-    with pytest.raises(DataError, match=f"^m.csv[:,] {says}"):
+def test_says_what_it_looks_like(array, message) -> None:
+    with pytest.raises(DataError, match=f"^m.csv[:,] {message}"):
         require_numbers_alone("m.csv", array)
 
 
@@ -118,7 +119,7 @@ def test_ids_of_whole_numbers_are_known_among_whole_numbers() -> None:
 def test_a_row_or_a_column_more_than_the_events_have_is_refused() -> None:
     events = pd.DataFrame({"user": np.arange(USERS), "item": HELD_OUT})
     require_layout([("s.npy", SCORES, ("user", "item"))], events, events, None, None)
-    for array, says in (
+    for array, message in (
         (
             np.column_stack([SCORES, SCORES[:, 0]]),
             r"s.npy: has 21 columns for 20 items, 0 to 19 in training and held",
@@ -128,7 +129,7 @@ def test_a_row_or_a_column_more_than_the_events_have_is_refused() -> None:
             r"s.npy: has 31 rows for 30 users, .* or give --user-ids, if user 30 is of no event",
         ),
     ):
-        with pytest.raises(DataError, match=says):
+        with pytest.raises(DataError, match=message):
             require_layout([("s.npy", array, ("user", "item"))], events, events, None, None)
     matrix = csr_array((USERS, ITEMS))
     with pytest.raises(DataError, match=r"u.npy: has 31 rows for 30 users, as training has"):
@@ -185,9 +186,7 @@ def test_ids_below_0_are_seen_as_ids(tmp_path):
 
 
 def test_places_of_one_user_or_of_a_feature_are_numbers_of_an_array(tmp_path):
-    """A first user who is new and has the order of popularity, and factors whose last one is a
-    place or a time.
-    """
+    """A first user who is new has the order of popularity; the last factor is a place or a time."""
     rng = np.random.default_rng(5)
     scores = rng.normal(size=(40, 30))
     factors = rng.normal(size=(40, 5))

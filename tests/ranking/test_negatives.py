@@ -31,17 +31,16 @@ def streams_of(seed: int):
 
 
 def test_each_subset_of_distinct_numbers_is_as_likely() -> None:
-    """Rows of 6 and of 7 numbers in turn; up to a half of them is drawn with replacement, and
-    duplicates again.
+    """Rows of 6 and of 7 numbers in turn.
+
+    Up to a half of them is drawn with replacement, and duplicates are drawn again.
     """
     free = np.tile([6, 7], 10_000)
     for m, size in product((1, 3, 5), (6, 7)):
         drawn = np.sort(distinct_numbers(free, m, streams_of(m)), axis=1)[free == size].tolist()
         times = Counter(map(tuple, drawn))
-        assert (
-            stats.chisquare([times[subset] for subset in combinations(range(size), m)]).pvalue
-            > 0.001
-        )
+        times_of_subsets = [times[subset] for subset in combinations(range(size), m)]
+        assert stats.chisquare(times_of_subsets).pvalue > 0.001
         assert times.total() == 10_000
 
 
@@ -51,7 +50,7 @@ def test_rows_get_the_same_numbers_in_one_call_as_in_several() -> None:
     assert np.bincount(row, minlength=500).tolist() == np.minimum(free, 9).tolist()
     for ends in ([1, 2, 3, 300, 301], range(1, 500)):
         streams = streams_of(3)
-        parts = [draw_numbers(each, 9, streams)[1] for each in np.split(free, ends)]
+        parts = [draw_numbers(sizes, 9, streams)[1] for sizes in np.split(free, ends)]
         assert np.concatenate(parts).tolist() == number.tolist()
 
 
@@ -62,7 +61,7 @@ def test_all_forms_of_scores_give_the_same_in_batches_of_any_size(replacement: b
         return rank_among_negatives(scores, TRAINING, HELD_OUT, **options).to_frame()
 
     forms = (
-        tuple(each.astype(np.float32) for each in FACTORS),
+        tuple(array.astype(np.float32) for array in FACTORS),
         SCORES,
         csr_array(SCORES),
         lambda users: SCORES[users],
@@ -84,9 +83,7 @@ def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
 
 
 def test_ranks_among_ties_are_uniform() -> None:
-    """3 negatives are above the held-out item, 4 tie with it, and 2 are below: x is 3 ... 7, each
-    as often.
-    """
+    """3 negatives are above the held-out item, 4 tie, and 2 are below: x is 3 ... 7 as often."""
     users = 20_000
     scores = [5.0, 1, 1, 0, 6, 1, 1, 7, 1, 0]
     table = rank_among_negatives(
@@ -103,9 +100,7 @@ def test_ranks_among_ties_are_uniform() -> None:
 
 @pytest.mark.parametrize("replacement", [False, True])
 def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> None:
-    """8 candidates are above the held-out item 15 and 12 below: hypergeometric, or binomial, with 5
-    draws.
-    """
+    """8 candidates are above the held-out item 15, and 12 below: hypergeometric, or binomial."""
     users = 20_000
     items = 30
     training = np.isin(np.arange(items), [0, 3, 4, 17, 20, 21, 22, 28, 29])
@@ -114,13 +109,9 @@ def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> 
     table = rank_among_negatives(
         scores, np.tile(training, (users, 1)), held_out, negatives=5, replacement=replacement
     )
-    expected = stats.binom(5, 8 / 20) if replacement else stats.hypergeom(20, 8, 5)
-    assert (
-        stats.chisquare(
-            np.bincount(table.x, minlength=6), expected.pmf(np.arange(6)) * users
-        ).pvalue
-        > 0.001
-    )
+    law = stats.binom(5, 8 / 20) if replacement else stats.hypergeom(20, 8, 5)
+    times = np.bincount(table.x, minlength=6)
+    assert stats.chisquare(times, law.pmf(np.arange(6)) * users).pvalue > 0.001
 
 
 SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}
@@ -128,7 +119,7 @@ NEARLY_ALL = [[1, 0, 1, 1, 1], [0] * 5]
 
 
 @pytest.mark.parametrize(
-    ("negatives", "changes", "says"),
+    ("negatives", "changes", "message"),
     [
         (4, {}, "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw"),
         (
@@ -152,42 +143,44 @@ NEARLY_ALL = [[1, 0, 1, 1, 1], [0] * 5]
         ),
     ],
 )
-def test_refuses(negatives, changes: dict, says: str) -> None:
-    with pytest.raises(DataError, match=says):
+def test_refuses(negatives, changes: dict, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         rank_among_negatives(**(SMALL | changes), negatives=negatives)
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"negatives": 2, "drop_held_out": True}, "drop_held_out is for given negatives"),
         ({"negatives": 0}, "negatives must be a whole number from 1 to"),
         ({"negatives": 2, "seed": -1}, "seed must be a whole number from 0 to"),
     ],
 )
-def test_refuses_options(options: dict, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+def test_refuses_options(options: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         rank_among_negatives(**SMALL, **options)
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_lists_that_hold_the_held_out_items(several: bool) -> None:
-    """As published evaluations have them; all items of a user beside one set of negatives are so
-    many rows.
+    """As published evaluations have them.
+
+    All items of a user beside one set of negatives are so many rows.
     """
     rng = np.random.default_rng(8)
     held_out = np.zeros(SCORES.shape, dtype=bool)
-    free = [rng.permutation(np.flatnonzero(~own)) for own in np.asarray(TRAINING, dtype=bool)]
-    for user, own in enumerate(free):
-        held_out[user, own[: 1 + 2 * several]] = True
-    lists = [rng.permutation(own[: 1 + 2 * several + 5]) for own in free]
+    number = 3 if several else 1
+    free = [rng.permutation(np.flatnonzero(~is_training)) for is_training in TRAINING]
+    for user, items in enumerate(free):
+        held_out[user, items[:number]] = True
+    lists = [rng.permutation(items[: number + 5]) for items in free]
     with pytest.raises(DataError, match="drop_held_out=True leaves held-out items out"):
         rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists)
     ranks = rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists, drop_held_out=True)
-    user, item = held_out.nonzero()
-    others = [np.setdiff1d(lists[one], np.flatnonzero(held_out[one])) for one in user]
-    assert ranks.negatives.tolist() == [len(of_row) for of_row in others] == [5] * len(user)
-    for x, one, own, of_row in zip(ranks.x, user, item, others, strict=True):
-        above = (SCORES[one, of_row] > SCORES[one, own]).sum()
-        tied = (SCORES[one, of_row] == SCORES[one, own]).sum()
+    assert ranks.negatives.tolist() == [5] * number * USERS
+    for x, user, item in zip(ranks.x, *held_out.nonzero(), strict=True):
+        negatives = np.setdiff1d(lists[user], np.flatnonzero(held_out[user]))
+        assert len(negatives) == 5
+        above = (SCORES[user, negatives] > SCORES[user, item]).sum()
+        tied = (SCORES[user, negatives] == SCORES[user, item]).sum()
         assert above <= x <= above + tied

@@ -1,7 +1,7 @@
-"""What `rank` takes beside scores of users: tables of ids, users without an item, batches; and what
-it refuses.
+"""What `rank` takes beside scores of users, and what it refuses.
 
-test_by_definition.py has the ranks themselves.
+It takes tables of ids, users without an item, and batches. test_by_definition.py has the ranks
+themselves.
 """
 
 import tracemalloc
@@ -30,7 +30,7 @@ FACTORS = (
 )
 SCORES = FACTORS[0] @ FACTORS[1].T  # whole numbers, so many tie and none is rounded
 EXPECTED = by_argsort(SCORES, TRAINING, HELD_OUT)
-USER_IDS = np.array([f"u{each}" for each in range(USERS)])
+USER_IDS = np.array([f"u{user}" for user in range(USERS)])
 ITEM_IDS = np.arange(ITEMS) * 10 + 7
 IDS = {"user_ids": USER_IDS, "item_ids": ITEM_IDS}
 
@@ -53,7 +53,8 @@ ON_DEVICE = tuple(map(to_device, FACTORS))
 
 def test_tables_of_ids_give_the_same_as_matrices() -> None:
     for names in (("user", "item"), ("user_id", "item_id"), ("userId", "itemId")):
-        training, held_out = (table_of(each, names) for each in (TRAINING, IS_HELD_OUT))
+        training = table_of(TRAINING, names)
+        held_out = table_of(IS_HELD_OUT, names)
         table = rank(FACTORS, training, held_out, **IDS)
         assert rows(table) == EXPECTED
         assert table.user.tolist() == USER_IDS.tolist()
@@ -75,7 +76,7 @@ def test_users_without_a_held_out_item_are_left_out_and_counted() -> None:
         ) as warned:
             table = rank(FACTORS, TRAINING, held_out, **IDS)
         assert warned[0].filename == __file__
-        assert rows(table) == [each for each, keep in zip(EXPECTED, kept, strict=True) if keep]
+        assert rows(table) == [row for row, keep in zip(EXPECTED, kept, strict=True) if keep]
         assert table.user.tolist() == USER_IDS[kept].tolist()
 
 
@@ -134,7 +135,7 @@ def with_one(value: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("scores", "says"),
+    ("scores", "message"),
     [
         (FACTORS[:1], "a tuple of scores must be two factors"),
         ((FACTORS[0], FACTORS[1][:, :2]), r"not arrays of \(37, 3\), \(23, 2\)"),
@@ -160,22 +161,25 @@ def with_one(value: float) -> np.ndarray:
             "must be on one device, not on .*device1",
         ),
         ((ON_DEVICE[0], ON_DEVICE[1][:, :2]), r"not arrays of \(37, 3\), \(23, 2\)"),
-        (tuple(to_device(each + 0j) for each in FACTORS), "must be real numbers, not .*complex128"),
+        (
+            tuple(to_device(array + 0j) for array in FACTORS),
+            "must be real numbers, not .*complex128",
+        ),
         ((ON_DEVICE[0] * np.nan, ON_DEVICE[1]), "factors are not finite"),
         ((ON_DEVICE[0], to_device(FACTORS[1] + np.inf)), "factors are not finite"),
-        (tuple(to_device(each * 1e200) for each in FACTORS), "too large for scores in float64"),
+        (tuple(to_device(array * 1e200) for array in FACTORS), "too large for scores in float64"),
         (to_device(SCORES + 0j), "must be real numbers, not .*complex128"),
         (to_device(SCORES[0]), "must be numbers, a row of them for each user"),
         (lambda users: to_device(SCORES[users, 1:]), r"have shape \(37, 22\), not \(37, 23\)"),
     ],
 )
-def test_refuses_scores(scores, says: str) -> None:
-    with pytest.raises(DataError, match=says):
+def test_refuses_scores(scores, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         rank(scores, TRAINING, HELD_OUT)
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "message"),
     [
         (
             {"held_out": np.where(TRAINING[:, 0], 0, HELD_OUT)},
@@ -262,21 +266,21 @@ def test_refuses_scores(scores, says: str) -> None:
         ({"users": np.ma.array([1, 2], mask=[0, 1])}, "users: has 1 masked"),
     ],
 )
-def test_refuses(changes: dict, says: str) -> None:
-    with pytest.raises(DataError, match=says):
+def test_refuses(changes: dict, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes)
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "message"),
     [
         ({"scores": FACTORS, "batch_size": 4}, "leave it out for factors"),
         ({"batch_size": 0}, "batch_size must be a whole number, 1 or more, not 0"),
         ({"scores": lambda users, items: 0.5}, "one of pairs is for staged_ranks"),
     ],
 )
-def test_refuses_options(changes: dict, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+def test_refuses_options(changes: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes)
 
 
@@ -323,8 +327,9 @@ def test_of_factors_in_a_file_those_of_other_users_are_not_read(kind, tmp_path) 
 
 
 def test_names_of_columns_in_a_csv_file_are_refused(tmp_path, monkeypatch):
-    """As DataFrame.to_csv(index=False) writes them: each user would get the scores of the user
-    before.
+    """As DataFrame.to_csv(index=False) writes them.
+
+    Each user would get the scores of the user before.
     """
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(SCORES).to_csv("scores.csv", index=False)

@@ -1,5 +1,6 @@
-"""Sparse matrices with wrong stored places are refused before compiled code runs, from a file and
-from a caller.
+"""Sparse matrices with wrong stored places are refused before compiled code runs.
+
+They come from a file or from a caller.
 """
 
 import numpy as np
@@ -85,10 +86,10 @@ FILES = {
 
 @pytest.mark.parametrize("fault", FILES)
 def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
-    parts, says = FILES[fault]
+    parts, message = FILES[fault]
     arrays = {name: values for name, values in (PARTS | parts).items() if values is not None}
     np.savez(tmp_path / "m.npz", **arrays)
-    with pytest.raises(DataError, match=says) as caught:
+    with pytest.raises(DataError, match=message) as caught:
         read_array(str(tmp_path / "m.npz"))
     assert "\n" not in str(caught.value)
 

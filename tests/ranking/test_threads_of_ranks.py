@@ -10,10 +10,10 @@ from sampled_metrics.ranking import rank
 
 def test_rank_takes_the_threads_of_linear_algebra_for_much_work_by_factors(monkeypatch):
     """Each thread multiplies on one, and the number that a user allows is that of the threads."""
-    asked: list[int] = []
+    numbers: list[int] = []  # of threads
     parallel = rank.parallel
     monkeypatch.setattr(
-        rank, "parallel", lambda threads: asked.append(threads) or parallel(threads)
+        rank, "parallel", lambda threads: numbers.append(threads) or parallel(threads)
     )
     seen = Seen()
     factors = (np.ones((3, 2)), np.ones((4, 2)))
@@ -24,5 +24,5 @@ def test_rank_takes_the_threads_of_linear_algebra_for_much_work_by_factors(monke
         sm.rank(lambda users: np.zeros((3, 4))[users], np.eye(3, 4), [1, 2, 3])
         with threadpool_limits(1, "blas"):
             sm.rank(factors, np.eye(3, 4), [1, 2, 3])
-    assert asked == [1, 2, 1, 1]
+    assert numbers == [1, 2, 1, 1]
     assert seen.threads == {1}

@@ -1,5 +1,6 @@
-"""Given negatives that are not uniform are noticed, uniform ones are not, and those that users
-share are read so.
+"""Given negatives that are not uniform are noticed, and uniform ones are not.
+
+Those that users share are read so.
 """
 
 import re
@@ -25,13 +26,14 @@ np.put_along_axis(FREE, OWN, False, axis=1)
 
 
 def drawn(rng, weight, *, replacement=False):
-    """Negatives of each user, by weight; without replacement the first arrivals of processes with
-    these rates.
+    """Negatives of each user, by weight.
+
+    Without replacement they are the first arrivals of processes with these rates.
     """
     weights = np.where(FREE, weight, 0.0)
     if replacement:
         shares = weights.cumsum(axis=1) / weights.sum(axis=1, keepdims=True)
-        return [np.searchsorted(of_user, rng.random(M), side="right") for of_user in shares]
+        return [np.searchsorted(ends, rng.random(M), side="right") for ends in shares]
     with np.errstate(divide="ignore"):
         return list(np.argsort(rng.exponential(size=FREE.shape) / weights, axis=1)[:, :M])
 
@@ -48,16 +50,14 @@ def test_uniform_negatives_of_each_user_raise_few_alarms_and_are_read_so(replace
     alarms = 0
     for _ in range(repetitions):
         table = read(drawn(rng, 1.0, replacement=replacement), replacement=replacement)
-        assert (table.drawn, {finding.kind for finding in table.findings} <= {"not-uniform"}) == (
-            "by user",
-            True,
-        )
+        assert table.drawn == "by user"
+        assert {finding.kind for finding in table.findings} <= {"not-uniform"}
         alarms += bool(table.findings)
     assert alarms / repetitions <= 0.01 + 2 * np.sqrt(0.01 * 0.99 / repetitions)
 
 
 @pytest.mark.parametrize(
-    ("weight", "says"),
+    ("weight", "sentence"),
     [
         (POPULARITY, "popular items are drawn too often"),
         (1.0 / POPULARITY, "popular items are drawn too rarely"),
@@ -65,21 +65,19 @@ def test_uniform_negatives_of_each_user_raise_few_alarms_and_are_read_so(replace
     ],
 )
 @pytest.mark.parametrize("replacement", [False, True])
-def test_other_negatives_are_noticed(weight, says, replacement):
-    table = read(
-        drawn(np.random.default_rng(2), weight, replacement=replacement), replacement=replacement
-    )
+def test_other_negatives_are_noticed(weight, sentence, replacement):
+    negatives = drawn(np.random.default_rng(2), weight, replacement=replacement)
+    table = read(negatives, replacement=replacement)
     assert (table.drawn, table.notes) == ("by user", ())
     [caution] = table.cautions
     assert "do not look as if they were drawn uniformly" in caution
-    assert re.search(says, caution)
+    assert re.search(sentence, caution)
 
 
 def in_batches(rng, size, number=M):
     """One set of uniform negatives for each batch of so many users who follow one another."""
-    free = [
-        np.flatnonzero(FREE[first : first + size].all(axis=0)) for first in range(0, USERS, size)
-    ]
+    starts = range(0, USERS, size)
+    free = [np.flatnonzero(FREE[start : start + size].all(axis=0)) for start in starts]
     sets = [rng.permutation(items)[:number] for items in free]
     return [sets[user // size] for user in range(USERS)]
 

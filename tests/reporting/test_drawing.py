@@ -19,9 +19,9 @@ def test_is_the_same_bytes_whenever_it_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr("os.getpid", lambda: 22)
     drawing.write(draw(TABLE), tmp_path / "2.svg", tmp_path / "2.png")
     for ending, magic in (("svg", b"<?xml"), ("png", b"\x89PNG")):
-        first = (tmp_path / f"1.{ending}").read_bytes()
-        assert first == (tmp_path / f"2.{ending}").read_bytes()
-        assert first.startswith(magic)
+        content = (tmp_path / f"1.{ending}").read_bytes()
+        assert content == (tmp_path / f"2.{ending}").read_bytes()
+        assert content.startswith(magic)
     assert len(list(tmp_path.iterdir())) == 4
 
 

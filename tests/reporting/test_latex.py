@@ -104,9 +104,9 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled():
     """None of the ranks is above a tenth of 900 candidates."""
     shallow = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
     result = evaluate(shallow, candidates=900)
-    said = f"No rank of 400 is above {shallow.max()} of 900"
-    for shown in (result._repr_html_().split("</p>"), result.to_latex().split("\n")):
-        assert said in shown[0]
+    caution = f"No rank of 400 is above {shallow.max()} of 900"
+    assert caution in result._repr_html_().split("</p>")[0]
+    assert caution in result.to_latex().split("\n")[0]
     page = read_and.report({"x": shallow, "y": shallow[::-1]}, candidates=900, metrics="recall@10")
     assert page.index('<p class="caution">No rank of 400') < page.index('<p class="verdict">')
 
@@ -135,23 +135,21 @@ def difference(row):
 
 
 def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_the_best(ranks):
-    values = [
-        f"{evaluate(each, candidates=100, metrics='auc')['value'][0]:.4f}"
-        for each in ranks.values()
+    values = {}
+    for name, ranks_of_name in ranks.items():
+        [value] = evaluate(ranks_of_name, candidates=100, metrics="auc")["value"]
+        values[name] = f"{value:.4f}"
+    with_underscores = {name.replace("o", "_"): ranks[name] for name in ranks}
+    table = compare(with_underscores, candidates=100, metrics="auc")
+    fair, poor, _ = table.itertuples()  # against the best
+    assert rows_of_latex(table)[1:] == [
+        ["a", r"g\_\_d", rf"{values['good']}\textsuperscript{{c}}"],
+        ["b", "fair", rf"{values['fair']}\textsuperscript{{c}}"],
+        ["c", r"p\_\_r", values["poor"]],
+        ["", r"fair $-$ g\_\_d", difference(fair)],
+        ["", r"p\_\_r $-$ g\_\_d", difference(poor)],
     ]
-    three = compare(
-        {name.replace("o", "_"): each for name, each in ranks.items()},
-        candidates=100,
-        metrics="auc",
-    )
-    assert rows_of_latex(three)[1:] == [
-        ["a", r"g\_\_d", rf"{values[0]}\textsuperscript{{c}}"],
-        ["b", "fair", rf"{values[1]}\textsuperscript{{c}}"],
-        ["c", r"p\_\_r", values[2]],
-        ["", r"fair $-$ g\_\_d", difference(three.iloc[0])],
-        ["", r"p\_\_r $-$ g\_\_d", difference(three.iloc[1])],
-    ]
-    caption = three.to_latex().split(r"\caption{")[1].split("}\n")[0]
+    caption = table.to_latex().split(r"\caption{")[1].split("}\n")[0]
     assert caption.startswith(
         "The letters of a value name the recommenders that are worse by the metric."
     )
@@ -188,8 +186,9 @@ def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
     assert [row[:2] for row in rows] == [
         [group, name] for group in ("all", "0", "1") for name in names
     ]
-    for of_pair, of_auc in zip(rows[2::3], two[two["metric"] == "auc"].itertuples(), strict=True):
-        assert of_pair[2] == difference(of_auc)
+    differences = [auc for _, name, auc, _ in rows if name == "poor $-$ good"]
+    pairs = two[two["metric"] == "auc"].itertuples()
+    assert differences == [difference(pair) for pair in pairs]
 
 
 # --- several seeds ---
@@ -197,7 +196,7 @@ def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
 USERS = 400
 
 
-def of_seeds(quality):
+def tables_of_seeds(quality):
     tables = []
     for seed, level in enumerate(quality):
         rng = np.random.default_rng([seed, round(100 * quality[0])])
@@ -209,7 +208,7 @@ def of_seeds(quality):
     return tables
 
 
-TABLES = {"A": of_seeds([0.0, 0.06]), "B": of_seeds([0.3, 0.36])}
+TABLES = {"A": tables_of_seeds([0.0, 0.06]), "B": tables_of_seeds([0.3, 0.36])}
 
 
 def test_figures_and_latex_show_both_questions(tmp_path):

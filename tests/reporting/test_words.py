@@ -13,8 +13,9 @@ SETTING = Setting(names=("undecided", "X"), negatives=100)
 
 
 def verdict(conclusion, low=0.1):
-    """On X against a recommender that is called undecided, which is better if the interval is above
-    0.
+    """On X against a recommender that is called undecided.
+
+    This one is better if the interval is above 0.
     """
     return Verdict("recall@10", "X", "undecided", 0.5, 0.6, 0.1, low, 0.3, math.nan, conclusion, 50)
 

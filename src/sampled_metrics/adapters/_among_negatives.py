@@ -19,8 +19,9 @@ def among_negatives(
     seed: int,
     replacement: bool = False,
 ) -> SampledRanks:
-    """Return the rank of each user's held-out item among the user's pairs; ties are broken at
-    random.
+    """Return the rank of each user's held-out item among the user's pairs.
+
+    Ties are broken at random.
 
     Args:
         row: (pairs,) index of the user of a pair.
@@ -51,9 +52,8 @@ def among_negatives(
     tied = np.bincount(row, (scores == target[row]) & ~held_out, users).astype(np.int64)
     # in the order of the ids, so that the order of the rows does not matter; ids of several types
     # are ordered as text
-    order = np.argsort(
-        user_ids.astype(str) if user_ids.dtype == object else user_ids, kind="stable"
-    )
+    keys = user_ids.astype(str) if user_ids.dtype == object else user_ids
+    order = np.argsort(keys, kind="stable")
     rank = 1 + above
     rank[order] += np.random.default_rng(seed).integers(tied[order] + 1)
     negatives = np.bincount(row, minlength=users) - 1

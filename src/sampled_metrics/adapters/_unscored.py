@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def tied_below(scores: ArrayLike) -> NDArray[Any]:
-    """Return scores with -∞ for missing ones (NaN), which then tie with each other below all
-    others.
-    """
+    """Return scores with -∞ for missing ones (NaN), which then tie below all others."""
     array = np.asarray(scores)
     return np.where(np.isnan(array), -np.inf, array)

@@ -28,18 +28,13 @@ def ranks(
     Raises:
         DataError: as in `sampled_metrics.ranking.rank.rank`.
     """
-    if getattr(model, "similarity", getattr(model, "user_factors", None)) is None:
+    has_neighbours = hasattr(model, "similarity")
+    if (model.similarity if has_neighbours else getattr(model, "user_factors", None)) is None:
         raise DataError("the model of implicit is not fitted; call its fit first")
-    if hasattr(model, "similarity"):
-        return rank(
-            lambda users: (training[users] @ model.similarity).toarray(),
-            training,
-            held_out,
-            user_ids=user_ids,
-        )
-    return rank(
-        lambda users: model.user_factors[users] @ model.item_factors.T,
-        training,
-        held_out,
-        user_ids=user_ids,
-    )
+
+    def scores(users: slice) -> Any:
+        if has_neighbours:
+            return (training[users] @ model.similarity).toarray()
+        return model.user_factors[users] @ model.item_factors.T
+
+    return rank(scores, training, held_out, user_ids=user_ids)

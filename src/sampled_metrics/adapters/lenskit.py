@@ -11,8 +11,7 @@ from sampled_metrics.ranking.rank import rank
 
 
 def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
-    """Rank each user's test item among all items of the training data that the user does not have
-    there.
+    """Rank each user's test item among all items of training that the user does not have there.
 
     Items that the scorer does not score tie below the others.
 
@@ -36,16 +35,12 @@ def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
     held_out = training.items.numbers(np.concatenate(lists), missing="negative")
     for numbers, kind in ((rows, "a user"), (held_out, "an item")):
         if (numbers < 0).any():
-            raise DataError(
-                f"test: has {kind} that is not in training, of user "
-                f"{users[int(np.argmin(numbers))]!r}"
-            )
+            user = users[int(np.argmin(numbers))]
+            raise DataError(f"test: has {kind} that is not in training, of user {user!r}")
     catalogue = ItemList.from_vocabulary(training.items)
-    return rank(
-        lambda block: [
-            tied_below(score(pipeline, user, catalogue).scores()) for user in users[block]
-        ],
-        training.interaction_matrix(format="scipy", layout="csr")[rows],
-        held_out,
-        user_ids=users,
-    )
+
+    def scores(block: slice) -> Any:
+        return [tied_below(score(pipeline, user, catalogue).scores()) for user in users[block]]
+
+    interactions = training.interaction_matrix(format="scipy", layout="csr")[rows]
+    return rank(scores, interactions, held_out, user_ids=users)

@@ -35,16 +35,14 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
     """
     from recbole.utils.case_study import full_sort_scores
 
-    users, held_out, had = _split(
-        test_data, "test_data", "; sampled_ranks takes a sampled evaluation"
-    )
-    dataset = test_data.dataset
-    return rank(
-        lambda block: full_sort_scores(users[block], model, test_data, model.device)[:, 1:],
-        had,
-        held_out,
-        user_ids=dataset.id2token(dataset.uid_field, users),
-    )
+    hint = "; sampled_ranks takes a sampled evaluation"
+    users, held_out, hidden = _split(test_data, "test_data", hint)
+    ids = test_data.dataset.id2token(test_data.dataset.uid_field, users)
+
+    def scores(block: slice) -> Any:
+        return full_sort_scores(users[block], model, test_data, model.device)[:, 1:]
+
+    return rank(scores, hidden, held_out, user_ids=ids)
 
 
 def exact_validation(
@@ -54,13 +52,13 @@ def exact_validation(
     state: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
 ) -> None:
-    """Let a trainer choose its epoch by exact metrics, in place of RecBole's evaluation of the
-    validation data.
+    """Let a trainer choose its epoch by exact metrics of the validation data.
 
-    The metrics are those of the trainer's config, with the numbers of RecBole's mode full, as long
-    as no scores tie: RecBole orders ties by the number of the item, and here they count as if they
-    were broken at random. Scores are computed for many users at a time, whatever `eval_batch_size`
-    is, and nothing is sorted. `trainer.fit` then stops early and keeps the best epoch as before,
+    They take the place of RecBole's own evaluation of these data. The metrics are those of the
+    trainer's config, with the numbers of RecBole's mode full, as long as no scores tie: RecBole
+    orders ties by the number of the item, and here they count as if they were broken at random.
+    Scores are computed for many users at a time, whatever `eval_batch_size` is, and nothing is
+    sorted. `trainer.fit` then stops early and keeps the best epoch as before,
     and `trainer.evaluate` of test data is RecBole's own.
 
     After the first validation, `trainer.validator` is a `sampled_metrics.validator`: its history
@@ -88,16 +86,8 @@ def exact_validation(
         >>> from sampled_metrics import adapters
         >>> adapters.recbole.exact_validation(trainer)  # doctest: +SKIP
     """
-    names = dict[str, str]()
     config = trainer.config
-    for name in (str(given).lower() for given in config["metrics"]):
-        if name not in _OF_RECBOLE:
-            known = ", ".join(_OF_RECBOLE)
-            raise ConfigError(
-                f"metrics: {name} is not a metric of ranks; exact validation takes {known}"
-            )
-        labels = ["gauc"] if name == "gauc" else [f"{name}@{k}" for k in config["topk"]]
-        names |= {label: label.replace(name, _OF_RECBOLE[name]) for label in labels}
+    labels = _labels(config)
     known_data: list[Any] = []
     states = [] if state is None else [state]
     trained_epochs: list[_TrainedEpoch] = []
@@ -114,38 +104,54 @@ def exact_validation(
 
     def valid_epoch(valid_data: Any, show_progress: bool = False) -> tuple[float, dict[str, float]]:
         if known_data != [valid_data]:
-            users, held_out, had = _split(valid_data, "valid_data")
+            users, held_out, hidden = _split(valid_data, "valid_data")
             ids = valid_data.dataset.id2token(valid_data.dataset.uid_field, users)
-            metrics = list(dict.fromkeys(names.values()))
             trainer.validator = validator(
-                had,
+                hidden,
                 held_out,
-                metrics=metrics,
+                metrics=list(dict.fromkeys(labels.values())),
                 epochs=epochs,
                 user_ids=ids,
                 confidence_level=confidence_level,
             )
-            for first_state in states:
-                trainer.validator.load_state_dict(first_state)
-                _require_later(trained_epochs, first_state)
+            for state_before in states:
+                trainer.validator.load_state_dict(state_before)
+                _require_later(trained_epochs, state_before)
             states.clear()
             known_data[:] = [valid_data]
         step = trained_epochs[-1].number if trained_epochs else None
-        result = trainer.validator(_scores(trainer, valid_data), step=step).result.set_index(
-            "metric"
-        )["value"]
+        epoch = trainer.validator(_scores(trainer, valid_data), step=step)
+        exact = epoch.result.set_index("metric")["value"]
         decimals = config["metric_decimal_place"]
-        values = {label: round(float(result[name]), decimals) for label, name in names.items()}
+        values = {label: round(float(exact[ours]), decimals) for label, ours in labels.items()}
         return values[trainer.valid_metric], values
 
     trainer._train_epoch = counted_epoch
     trainer._valid_epoch = valid_epoch
 
 
+def _labels(config: Any) -> dict[str, str]:
+    """Return the metrics of a config: RecBole's label → the label here."""
+    labels = dict[str, str]()
+    for metric in config["metrics"]:
+        name = str(metric).lower()
+        if name not in _OF_RECBOLE:
+            known = ", ".join(_OF_RECBOLE)
+            raise ConfigError(
+                f"metrics: {name} is not a metric of ranks; exact validation takes {known}"
+            )
+        names = ["gauc"] if name == "gauc" else [f"{name}@{k}" for k in config["topk"]]
+        labels |= {label: label.replace(name, _OF_RECBOLE[name]) for label in names}
+    return labels
+
+
 @dataclass(frozen=True)
 class _TrainedEpoch:
-    """The last epoch that was trained: RecBole's index, which begins anew with each fit, and the
-    number in all fits.
+    """The last epoch that was trained.
+
+    Attributes:
+        index: RecBole's number of it, which begins anew with each fit.
+        number: its number in all fits.
     """
 
     index: int
@@ -153,8 +159,9 @@ class _TrainedEpoch:
 
 
 def _require_later(trained_epochs: list[_TrainedEpoch], state: Mapping[str, Any]) -> None:
-    """Refuse a checkpoint that is older than the state: what it had of the contenders then is not
-    known any more.
+    """Refuse a checkpoint that is older than the state.
+
+    What the state had of the contenders at that time is not known any more.
     """
     last = int(state["rows"][-1]["epoch"]) if state["rows"] else 0
     if trained_epochs and trained_epochs[-1].number <= last:
@@ -173,9 +180,7 @@ _OF_RECBOLE = {name: name for name in ("recall", "mrr", "ndcg", "hit", "precisio
 
 
 def _scores(trainer: Any, data: Any) -> Callable[[slice], Any]:
-    """Return the function of scores by the trainer's model, in the order of the users of
-    `_split`.
-    """
+    """Return the function of scores by the trainer's model, of the users of `_split` in order."""
     import torch
 
     trainer.model.eval()
@@ -192,8 +197,9 @@ def _scores(trainer: Any, data: Any) -> Callable[[slice], Any]:
 
 
 def _split(data: Any, name: str, hint: str = "") -> tuple[NDArray[Any], NDArray[Any], csr_array]:
-    """Return the users, their held-out items, and the (users, items) items that are not ranked,
-    without the padding.
+    """Return the users, their held-out items, and the (users, items) that are not ranked.
+
+    Items are numbered from 0, without the padding.
     """
     from recbole.data.dataloader import FullSortEvalDataLoader
 
@@ -201,31 +207,28 @@ def _split(data: Any, name: str, hint: str = "") -> tuple[NDArray[Any], NDArray[
         raise DataError(f"{name}: is not of mode full{hint}")
     dataset = data.dataset
     if data.is_sequential:
-        users, held_out = (
-            dataset.inter_feat[field].numpy() for field in (dataset.uid_field, dataset.iid_field)
-        )
-        hidden = [np.empty(0, dtype=np.int64)] * len(users)
+        users = dataset.inter_feat[dataset.uid_field].numpy()
+        held_out = dataset.inter_feat[dataset.iid_field].numpy()
+        columns = [np.empty(0, dtype=np.int64)] * len(users)
     else:
         users = data.uid_list.numpy()
-        hidden = [items.numpy() - 1 for items in data.uid2history_item[users]]
+        columns = [items.numpy() - 1 for items in data.uid2history_item[users]]
         if (data.uid2items_num[users] != 1).any():
             raise DataError(f"{name}: a user has several held-out items; expected one of each user")
         held_out = np.concatenate(list(data.uid2positive_item[users]))
-    ends = np.cumsum([0, *map(len, hidden)])
-    had = csr_array(
-        (np.ones(ends[-1]), np.concatenate(hidden), ends), shape=(len(users), dataset.item_num - 1)
-    )
-    return users, held_out - 1, had
+    ends = np.cumsum([0, *map(len, columns)])
+    shape = (len(users), dataset.item_num - 1)
+    hidden = csr_array((np.ones(ends[-1]), np.concatenate(columns), ends), shape=shape)
+    return users, held_out - 1, hidden
 
 
 def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:
-    """Rank each user's test item among the negatives that RecBole samples; ties are broken at
-    random.
+    """Rank each user's test item among the negatives that RecBole samples.
 
     RecBole draws with replacement and then ranks each item once. So the negatives are the distinct
-    ones: their number differs by user, and `correct` takes them as drawn without replacement.
-    RecBole itself breaks ties by the number of the item. Its sampler draws from numpy's global
-    random numbers, anew on each call.
+    ones: their number differs by user, and `correct` takes them as drawn without replacement. Ties
+    are broken at random. RecBole itself breaks them by the number of the item. Its sampler draws
+    from numpy's global random numbers, anew on each call.
 
     Args:
         model: a trained model, general or sequential.
@@ -242,29 +245,31 @@ def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:
     import torch
     from recbole.sampler import RepeatableSampler
 
-    drawn = getattr(test_data, "neg_sample_args", {"distribution": "none"})["distribution"]
-    if drawn != "uniform":
+    no_sample = {"distribution": "none"}
+    distribution = getattr(test_data, "neg_sample_args", no_sample)["distribution"]
+    if distribution != "uniform":
         raise DataError(
-            f"test_data: needs a mode such as uni100, with negatives drawn uniformly, not {drawn!r}"
+            "test_data: needs a mode such as uni100, with negatives drawn uniformly, "
+            f"not {distribution!r}"
         )
     dataset = test_data.dataset
     sampler = test_data._sampler
     model.train(False)
+    fields = {
+        "user": dataset.uid_field,
+        "item": dataset.iid_field,
+        "held_out": test_data.label_field,
+    }
     parts = []
     for interaction, *_ in test_data:
         with torch.no_grad():
             scores = model.predict(interaction.to(model.device)).cpu().numpy()
-        fields = {
-            "user": dataset.uid_field,
-            "item": dataset.iid_field,
-            "held_out": test_data.label_field,
-        }
         columns = {name: interaction[field].cpu().numpy() for name, field in fields.items()}
         parts.append(pd.DataFrame(columns | {"score": scores}))
     pairs = pd.concat(parts).drop_duplicates(["user", "item"])
     users, row = np.unique(pairs["user"], return_inverse=True)
-    # of sequential models; it may draw the user's own items
     if isinstance(sampler, RepeatableSampler):
+        # of sequential models; it may draw the user's own items
         candidates = np.full(len(users), dataset.item_num - 1)
     else:
         candidates = dataset.item_num - np.array([len(used) for used in sampler.used_ids[users]])

@@ -68,16 +68,14 @@ def rank(
     seed: int | None,
     output: str,
 ) -> None:
-    """Ranks of held-out items among all items but the training items of the user, or among sampled
-    negatives.
+    """Ranks of held-out items among all candidates, or among sampled negatives.
 
-    The result is a csv with the columns user, candidates, above and tied, which evaluate and the
-    others read. With --negatives it has the columns user, candidates, negatives and rank.
+    The candidates are all items but the training items of the user. The result is a csv with the
+    columns user, candidates, above and tied, which evaluate and the others read. With --negatives
+    it has the columns user, candidates, negatives and rank.
     """
-    if (users is None, items is None, scores is None) not in (
-        (False, False, True),
-        (True, True, False),
-    ):
+    has_factors = (users is not None, items is not None)
+    if has_factors != ((True, True) if scores is None else (False, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
     if replacement and negatives is None:
         raise click.UsageError("--replacement is for --negatives")
@@ -86,33 +84,28 @@ def rank(
     from sampled_metrics._files import write_table
     from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs, require_layout
 
-    factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
+    matrices: list[tuple[str, Any, tuple[str, ...]]]
+    model: Any
+    if scores:
+        model = read_array(scores)
+        matrices = [(scores, model, ("user", "item"))]
+    else:
+        model = (read_array(str(users)), read_array(str(items)))
+        matrices = [(str(users), model[0], ("user",)), (str(items), model[1], ("item",))]
     pairs = read_pairs(training, separator)
     test = read_pairs(held_out, separator)
     ids: dict[str, Any] = {
         "user_ids": read_ids(user_ids) if user_ids else None,
         "item_ids": read_ids(item_ids) if item_ids else None,
     }
-    matrices: list[tuple[str, Any, tuple[str, ...]]]
-    if scores:
-        matrices = [(scores, factors, ("user", "item"))]
-    else:
-        matrices = [(str(users), factors[0], ("user",)), (str(items), factors[1], ("item",))]
     require_layout(matrices, pairs, test, **ids)
-    sampled: dict[str, Any] = (
-        {}
-        if negatives is None
-        else {"negatives": negatives, "replacement": replacement, "seed": seed or 0}
-    )
+    ranked: Any = sm.rank
+    sampling: dict[str, Any] = {}
+    if negatives is not None:
+        ranked = sm.rank_among_negatives
+        sampling = {"negatives": negatives, "replacement": replacement, "seed": seed or 0}
     with warnings_on_stderr():
-        table = (sm.rank if negatives is None else sm.rank_among_negatives)(
-            factors,
-            pairs,
-            test,
-            **ids,
-            progress=terminal_progress,
-            **sampled,
-        )
+        table = ranked(model, pairs, test, **ids, progress=terminal_progress, **sampling)
     frame = table.to_frame()
     if output == "-":
         click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)

@@ -1,5 +1,6 @@
-"""Ranking by factors on a device: its float32 product decides clear cases, and near ties are
-computed again in float64.
+"""Ranking by factors on a device.
+
+Its float32 product decides clear cases, and near ties are computed again in float64.
 
 The scores are those of `sampled_metrics.ranking.factors` in double precision: the terms are added
 one by one in the order of the factors. So the counts are those of the same factors on the host, to
@@ -99,9 +100,8 @@ class DeviceCounts:
 
     def blocks_of_rows(self, rows: Ints) -> list[Ints]:
         """Return the rows in blocks to count."""
-        return [
-            rows[part] for part in _slices(len(rows), SCORES // min(self._items.shape[0], ITEMS))
-        ]
+        height = SCORES // min(self._items.shape[0], ITEMS)
+        return [rows[part] for part in _slices(len(rows), height)]
 
     def count(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block.
@@ -127,13 +127,13 @@ class DeviceCounts:
         above -= np.bincount(owner[score > target[owner]], minlength=len(rows))
         tied -= np.bincount(owner[score == target[owner]], minlength=len(rows)) + 1
         has_factors = largest > 0
-        return np.where(has_factors, above, 0), np.where(
-            has_factors, tied, items - np.diff(offsets) - 1
-        )
+        others = items - np.diff(offsets) - 1  # which all tie without factors
+        return np.where(has_factors, above, 0), np.where(has_factors, tied, others)
 
     def _counts_of_all(self, user: Ints, scaled: _Scaled, target: Floats) -> tuple[Ints, Ints]:
-        """Return how many items score above and like the targets, (rows,) each, of users with
-        factors.
+        """Return how many items score above and like the targets, (rows,) each.
+
+        Users without factors have counts of no use.
         """
         device = self._device
         low, high = map(device.put, self._thresholds(scaled, target))
@@ -188,15 +188,16 @@ class DeviceCounts:
         return scores
 
     def _scaled(self, factors: Any, largest: NDArray[Any]) -> _Scaled:
-        """Return (rows, d) factors, scaled for the product by the largest number of each row,
-        (rows,), or of all.
+        """Return (rows, d) factors, scaled for the product.
+
+        They are scaled by the largest number of each row, (rows,), or of all, ().
         """
         device = self._device
         xp = device.xp
         exponents = np.asarray(np.frexp(largest)[1], dtype=np.int64)
-        halves = np.stack(
-            np.broadcast_arrays(-exponents // 2, -exponents - -exponents // 2)
-        ).reshape(2, -1, 1)
+        half = -exponents // 2
+        rest = -exponents - half
+        halves = np.stack(np.broadcast_arrays(half, rest)).reshape(2, -1, 1)
         kind = np.float64 if self._has_float64 else np.float32
         powers = np.ldexp(kind(1), halves)  # two of them, as their product may be infinite
         scaled = []
@@ -204,12 +205,11 @@ class DeviceCounts:
         for part in _slices(factors.shape[0], NUMBERS // factors.shape[1]):
             left, right = (device.put(power[part] if largest.ndim else power) for power in powers)
             numbers = self._widened(factors[part, ...]) * left * right
-            lengths.append(
-                device.pull(xp.sqrt(xp.sum(numbers * numbers, axis=1))).astype(np.float64)
-            )
+            lengths_of_part = device.pull(xp.sqrt(xp.sum(numbers * numbers, axis=1)))
+            lengths.append(lengths_of_part.astype(np.float64))
             scaled.append(xp.astype(numbers, getattr(xp, self._product)))
-        rounded = 1 + factors.shape[1] * float(np.finfo(kind).eps)  # of the lengths
-        return _Scaled(xp.concat(scaled, axis=0), exponents, rounded * np.concatenate(lengths))
+        rounding = 1 + factors.shape[1] * float(np.finfo(kind).eps)  # of the lengths
+        return _Scaled(xp.concat(scaled, axis=0), exponents, rounding * np.concatenate(lengths))
 
     @cached_property
     def _scaled_items(self) -> _Scaled:
@@ -221,30 +221,29 @@ class DeviceCounts:
         return xp.astype(factors, xp.float64 if self._has_float64 else xp.float32)
 
     def _largest_of_rows(self, factors: Any) -> NDArray[Any]:
-        """Return the largest absolute number of each row of (rows, d) factors, (rows,), or NaN if
-        one is NaN.
+        """Return the (rows,) largest absolute number of each row of (rows, d) factors.
+
+        It is NaN if a number of the row is NaN.
         """
-        device = self._device
-        xp = device.xp
-        parts = _slices(factors.shape[0], NUMBERS // factors.shape[1])
-        return np.concatenate(
-            [
-                device.pull(xp.max(xp.abs(self._widened(factors[part, ...])), axis=1))
-                for part in parts
-            ]
-        )
+        xp = self._device.xp
+        largest = []
+        for part in _slices(factors.shape[0], NUMBERS // factors.shape[1]):
+            sizes = xp.abs(self._widened(factors[part, ...]))
+            largest.append(self._device.pull(xp.max(sizes, axis=1)))
+        return np.concatenate(largest)
 
     def _can_multiply(self, rows: int) -> bool:
-        """Return whether the device can multiply a block of so many rows; find the precision of the
-        products.
+        """Return whether the device can multiply a block of so many rows.
+
+        The precision of the products is float64 from the first shape on that loses digits.
         """
         items = self._items.shape[0]
         shapes = {(rows, part.stop - part.start) for part in _slices(items, ITEMS)} - self._shapes
-        if self._product == "float32" and not all(
-            self._keeps_all_digits(*shape) for shape in shapes
-        ):
-            self._product = "float64"
-            self.__dict__.pop("_scaled_items", None)  # they are scaled again
+        if self._product == "float32":
+            keeps_digits = all(self._keeps_all_digits(*shape) for shape in shapes)
+            if not keeps_digits:
+                self._product = "float64"
+                self.__dict__.pop("_scaled_items", None)  # they are scaled again
         self._shapes |= shapes
         return self._product == "float32" or self._has_float64
 
@@ -260,16 +259,14 @@ class DeviceCounts:
         d = self._items.shape[1]
         numbers = device.put(np.full((1, d), _ALL_DIGITS, dtype=np.float32))
         alone = device.put(np.eye(1, d, dtype=np.float32))
-        users = xp.concat(
-            [alone if items > 1 else numbers, xp.broadcast_to(numbers, (rows - 1, d))], axis=0
-        )
+        first_user = alone if items > 1 else numbers
+        users = xp.concat([first_user, xp.broadcast_to(numbers, (rows - 1, d))], axis=0)
         columns = xp.concat([alone, xp.broadcast_to(numbers, (items - 1, d))], axis=0)
         product = xp.matmul(users, xp.matrix_transpose(columns))
         if product.dtype != users.dtype:
             return False
-        is_number = xp.all(product[0, min(1, items - 1) :] == _ALL_DIGITS) & xp.all(
-            product[1:, 0] == _ALL_DIGITS
-        )
+        is_number_of_user = xp.all(product[0, min(1, items - 1) :] == _ALL_DIGITS)
+        is_number = is_number_of_user & xp.all(product[1:, 0] == _ALL_DIGITS)
         if not is_number or min(rows, items) == 1:
             return bool(is_number)
         wanted = d * _ALL_DIGITS**2
@@ -279,10 +276,9 @@ class DeviceCounts:
     @cached_property
     def _copies(self) -> tuple[Floats, Floats]:
         """The factors on the host."""
-        users, items = (
-            self._device.pull(self._device.comparable(factors)).astype(np.float64)
-            for factors in (self._users, self._items)
-        )
+        device = self._device
+        users = device.pull(device.comparable(self._users)).astype(np.float64)
+        items = device.pull(device.comparable(self._items)).astype(np.float64)
         return users, items
 
     @cached_property
@@ -297,10 +293,9 @@ def _slices(count: int, size: int) -> list[slice]:
 
 
 def _parts(counts: Ints, most: int) -> list[slice]:
-    """Return consecutive parts of rows, without those at the ends that count nothing, that count
-    not more than `most`.
+    """Return consecutive parts of rows that count `most` at most.
 
-    A row that counts more is a part of its own.
+    A row that counts more is a part of its own. Rows at the ends that count nothing are left out.
     """
     ends = np.cumsum(counts)
     parts = []

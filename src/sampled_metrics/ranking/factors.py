@@ -40,24 +40,30 @@ Run = Callable[..., Iterable[Any]]
 
 
 def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints) -> FactorMatrix:
-    """Return the scores, (pairs,), of pairs of user and item indices, (pairs,) each, by (users, d)
-    and (items, d).
+    """Return the (pairs,) scores of pairs of users and items.
+
+    Args:
+        users: (users, d) factors.
+        items: (items, d) factors.
+        user: (pairs,) index of the user.
+        item: (pairs,) index of the item.
     """
     scores = np.zeros(len(user), dtype=users.dtype)
     for start in range(0, len(user), PAIRS):
-        sums, left, right = (array[start : start + PAIRS] for array in (scores, user, item))
-        products = users.take(left, axis=0)
-        products *= items.take(right, axis=0)
+        part = slice(start, start + PAIRS)
+        sums = scores[part]
+        products = users.take(user[part], axis=0)
+        products *= items.take(item[part], axis=0)
         for terms in products.T.copy():
             sums += terms
     return scores
 
 
 def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
-    """Return (rows, d) factors in float32, scaled by powers of two so that the largest, of each
-    row, is in [1/2, 1).
+    """Return (rows, d) factors, scaled by powers of two, in float32.
 
-    Also return the exponents of the scales: (rows,) if each row has its own scale, else ().
+    The largest factor, of each row or of all, is in [1/2, 1). Also return the exponents of the
+    scales: (rows,) if each row has its own scale, else ().
     """
     largest = np.abs(factors).max(axis=1 if by_row else None, initial=0.0)
     exponents = np.asarray(np.frexp(largest)[1])
@@ -65,8 +71,9 @@ def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
 
 
 def largest_number(factors: NDArray[Any], run: Run = map) -> float:
-    """Return the largest absolute number of (rows, d) factors, or NaN if one is NaN; without a copy
-    of them.
+    """Return the largest absolute number of (rows, d) factors, or NaN if a number is NaN.
+
+    The factors are not copied.
     """
 
     def largest(rows: slice) -> np.floating[Any]:
@@ -83,23 +90,18 @@ def parts_of(factors: NDArray[Any]) -> list[slice]:
 
 
 def scaled_by(factors: FactorMatrix, exponent: int, run: Run = map) -> tuple[Floats32, float]:
-    """Return (rows, d) factors, divided by two to an exponent, in float32, and the largest length
-    of a row.
+    """Return (rows, d) factors, divided by two to an exponent, in float32.
 
-    They are those of `scale` if the exponent is; parts of the rows are scaled in the cache, perhaps
-    by several threads.
+    Also return the largest length of a row. The factors are those of `scale` if the exponent is.
+    Parts of the rows are scaled in the cache, perhaps by several threads.
     """
     scaled = np.empty(factors.shape, dtype=np.float32)
     is_exact = abs(exponent) < -np.finfo(factors.dtype).minexp
 
     def longest(rows: slice) -> float:
         if is_exact:
-            np.multiply(
-                factors[rows],
-                factors.dtype.type(2.0**-exponent),
-                out=scaled[rows],
-                casting="same_kind",
-            )
+            power = factors.dtype.type(2.0**-exponent)
+            np.multiply(factors[rows], power, out=scaled[rows], casting="same_kind")
         else:  # a single factor would overflow, or be rounded
             scaled[rows] = np.ldexp(factors[rows], -exponent)
         return float(lengths(scaled[rows]).max(initial=0.0))
@@ -110,8 +112,7 @@ def scaled_by(factors: FactorMatrix, exponent: int, run: Run = map) -> tuple[Flo
 def error_bound(
     d: int, kind: str, exponents: Ints, product: str = "float32", roundoffs: float = 1.0
 ) -> Floats:
-    """Return the largest difference between product and score, for scaled factors of length 1 at
-    most.
+    """Return the largest difference between product and score, for factors of length up to 1.
 
     Both the product of precision `product`, in any order, and the score of precision `kind` differ
     from the exact dot product by at most γ ‖u‖ ‖v‖, γ_n = n ε / (1 - n ε), with n = d, or n = d + 2
@@ -150,11 +151,10 @@ def thresholds(target: Floats, error: Floats, product: str = "float32") -> tuple
 def prefilter(
     factors: FactorMatrix, target: FactorMatrix, exponent: Ints, longest: float
 ) -> tuple[Floats32, Floats32, Floats32]:
-    """Return users' factors, (users, d), scaled for the float32 product, and low and high, (users,
-    1) each.
+    """Return users' factors, (users, d), scaled for the float32 product, and its thresholds.
 
-    Float32 scores from low to high are undecided. A user whose factors are all 0 has none, and
-    infinite thresholds.
+    These are low and high, (users, 1) each. Float32 scores from low to high are undecided. A user
+    whose factors are all 0 has none, and infinite thresholds.
 
     Args:
         factors: (users, d).
@@ -178,8 +178,12 @@ def lengths(factors: Floats32) -> Floats:
 
 
 def require_finite_scores(d: int, largest: tuple[float, float], precision: str) -> None:
-    """Raise DataError if scores may be infinite, from the number of factors and the largest ones of
-    users and items.
+    """Raise DataError if scores may be infinite.
+
+    Args:
+        d: the number of factors of a user and an item.
+        largest: the largest factors of users and of items.
+        precision: that of the scores.
     """
     if not d * largest[0] * largest[1] <= float(np.finfo(precision).max):  # False of NaN
         raise DataError(
@@ -188,10 +192,10 @@ def require_finite_scores(d: int, largest: tuple[float, float], precision: str) 
 
 
 def first_same(items: FactorMatrix) -> Ints:
-    """Return for each item the first item with the same factors, as (items,), or the item itself if
-    that is missed.
+    """Return (items,) for each item the first item with the same factors.
 
-    Items with the same factors tie, so their scores need no comparison.
+    It is the item itself if that one is missed. Items with the same factors tie, so their scores
+    need no comparison.
     """
     numbers = np.random.default_rng(0).integers(1, 2**62, items.shape[1], dtype=np.uint64)
     bits = np.ascontiguousarray(items, dtype=np.float64).view(np.uint64)
@@ -207,8 +211,8 @@ ROWS = 1024
 
 SCORES = 2**19
 ITEMS = 512
-"""Number of scores that are computed at a time, which take two megabytes, and least number of items
-among them.
+"""Number of scores that are computed at a time, which take two megabytes, and smallest number of
+items among them.
 
 High blocks are fast to multiply, and narrow ones stay in the cache between product and comparisons.
 """
@@ -226,9 +230,7 @@ _FEW_ROWS = 64
 
 
 def blocks_of_rows(rows: Ints, threads: int) -> list[Ints]:
-    """Return the rows in blocks of equal size: `ROWS` at most, and as many blocks for each
-    thread.
-    """
+    """Return the rows in blocks of equal size, up to `ROWS`, and as many blocks for each thread."""
     if not len(rows):
         return []
     busy = min(threads, -(-len(rows) // _FEW_ROWS))
@@ -239,8 +241,14 @@ def blocks_of_rows(rows: Ints, threads: int) -> list[Ints]:
 
 @dataclass(frozen=True)
 class _Block:
-    """The rows of a block: their users' factors, (rows, d), held-out items, scores of these, and
-    the counts so far.
+    """The rows of a block.
+
+    Attributes:
+        factors: (rows, d) factors of their users.
+        held_out: (rows,) held-out items.
+        target: (rows,) scores of these.
+        above: (rows,) counts so far.
+        tied: (rows,) counts so far.
     """
 
     factors: FactorMatrix
@@ -288,24 +296,26 @@ class FactorCounts:
         largest = largest_number(factors)
         require_finite_scores(factors.shape[1], (largest, self._largest), self._items.dtype.name)
         held_out = split.item[rows]
-        (excluded, offsets) = split.non_candidates(rows)
+        excluded, offsets = split.non_candidates(rows)
         target = pair_scores(factors, self._items, np.arange(len(rows)), held_out)
         scaled, low, high = prefilter(factors, target, self._exponent, self._longest)
         block = _Block(factors, held_out, target, *np.zeros((2, len(rows)), dtype=np.int64))
         waiting: list[tuple[Ints, Ints]] = []
-        for top, first, scores, bits in self._blocks_of_scores(scaled, held_out, excluded, offsets):
+        for top, left, scores, bits in self._blocks_of_scores(scaled, held_out, excluded, offsets):
             part = slice(top, top + len(scores))
             certain, row, column = compared(scores, low[part], high[part], bits)
             block.above[part] += certain
-            waiting.append((top + row, first + column))
-            if sum(len(row) for row, _ in waiting) >= UNDECIDED:
+            waiting.append((top + row, left + column))
+            if sum(len(row_of_pair) for row_of_pair, _ in waiting) >= UNDECIDED:
                 self._decide(block, waiting)
         self._decide(block, waiting)
-        return block.above, np.where(factors.any(axis=1), block.tied, items - np.diff(offsets) - 1)
+        others = items - np.diff(offsets) - 1  # which all tie without factors
+        return block.above, np.where(factors.any(axis=1), block.tied, others)
 
     def _decide(self, block: _Block, waiting: list[tuple[Ints, Ints]]) -> None:
-        """Add pairs of rows and items to the counts of a block, by their exact scores, and forget
-        them.
+        """Add pairs of rows and items to the counts of a block, and forget the pairs.
+
+        Their exact scores decide.
         """
         if not waiting:
             return
@@ -323,8 +333,9 @@ class FactorCounts:
         block.tied[:] += np.bincount(row[score == block.target[row]], minlength=len(block.tied))
 
     def _shape_of_blocks(self, rows: int) -> tuple[int, int]:
-        """Return the numbers of rows and of items of a block of scores; the blocks are of about the
-        same size.
+        """Return the numbers of rows and of items of a block of scores.
+
+        The blocks are of about the same size.
         """
         height = max(1, min(rows, SCORES // ITEMS))
         columns = -(-len(self._items) // max(ITEMS, SCORES // height))
@@ -333,12 +344,16 @@ class FactorCounts:
     def _blocks_of_scores(
         self, scaled: Floats32, held_out: Ints, excluded: Ints, offsets: Ints
     ) -> Iterator[tuple[int, int, Floats32, NDArray[np.bool_]]]:
-        """Yield the first row, first item and scores of each block, from (rows, d) factors and
-        (rows,) held-out items.
+        """Yield the first row, the first item and the scores of each block.
 
-        The score of a held-out item is -∞, and that of an item that is not a candidate;
-        `Split.non_candidates` gives these as excluded and offsets. The working memory of `compared`
-        comes with them.
+        The working memory of `compared` comes with them. The score of a held-out item is -∞, and so
+        is that of an item that is not a candidate.
+
+        Args:
+            scaled: (rows, d) factors of the users.
+            held_out: (rows,) held-out items.
+            excluded: items that are not candidates, as `Split.non_candidates` gives them.
+            offsets: (rows + 1,) offsets of these.
         """
         height, width = self._shape_of_blocks(len(scaled))
         columns = -(-len(self._items) // width)
@@ -348,44 +363,48 @@ class FactorCounts:
         ends = np.append(0, np.cumsum(np.bincount(number, minlength=tops * columns)))
         if columns > 1:
             # of 16 bits: a radix sort
-            few = number.astype(np.uint16) if tops * columns <= 2**16 else number
-            order = np.argsort(few, kind="stable")
+            key = number.astype(np.uint16) if tops * columns <= 2**16 else number
+            order = np.argsort(key, kind="stable")
             row = row[order]
             excluded = excluded[order]
         memory = np.empty(height * width, dtype=np.float32)
         bits = np.zeros((2, height, -(-width // 8) * 8), dtype=np.bool_)
         for block in range(tops * columns):
             top = block // columns * height
-            first = block % columns * width
-            left = scaled[top : top + height]
-            right = self._scaled_items[first : first + width]
-            shape = len(left), len(right)
-            scores = np.matmul(left, right.T, out=memory[: shape[0] * shape[1]].reshape(shape))
+            left = block % columns * width
+            users = scaled[top : top + height]
+            items = self._scaled_items[left : left + width]
+            shape = len(users), len(items)
+            scores = np.matmul(users, items.T, out=memory[: shape[0] * shape[1]].reshape(shape))
             stored = slice(ends[block], ends[block + 1])
-            memory[(row[stored] - top) * shape[1] + (excluded[stored] - first)] = -np.inf
-            column = held_out[top : top + height] - first
+            memory[(row[stored] - top) * shape[1] + (excluded[stored] - left)] = -np.inf
+            column = held_out[top : top + height] - left
             is_here = np.flatnonzero((column >= 0) & (column < shape[1]))
             scores[is_here, column[is_here]] = -np.inf
-            yield top, first, scores, bits
+            yield top, left, scores, bits
 
 
 def compared(
     scores: Floats32, low: Floats32, high: Floats32, bits: NDArray[np.bool_]
 ) -> tuple[Ints, Ints, Ints]:
-    """Return how many (rows, items) scores of each row are above `high`, and the rows and items of
-    those from `low` on.
+    """Return how many scores of each row are above `high`, and the rows and items of the undecided.
 
-    The thresholds are (rows, 1). `bits` is working memory, (2, rows, items) or larger, with a
-    multiple of 8 of items.
+    The undecided are from `low` to `high`.
+
+    Args:
+        scores: (rows, items).
+        low: (rows, 1) thresholds.
+        high: (rows, 1) thresholds.
+        bits: working memory, (2, rows, items) or larger, with a multiple of 8 of items.
     """
-    wide = scores.shape[1]
-    is_certain, is_possible = bits[:, : len(scores), : -(-wide // 8) * 8]
+    width = scores.shape[1]
+    is_certain, is_possible = bits[:, : len(scores), : -(-width // 8) * 8]
     for is_true, compare, threshold in (
         (is_certain, np.greater, high),
         (is_possible, np.greater_equal, low),
     ):
-        is_true[:, wide:] = False
-        compare(scores, threshold, out=is_true[:, :wide])
+        is_true[:, width:] = False
+        compare(scores, threshold, out=is_true[:, :width])
     certain = count_true(is_certain)
     words = (is_certain.view(np.uint64) ^ is_possible.view(np.uint64)).ravel()
     place = np.flatnonzero(words)

@@ -1,8 +1,7 @@
-"""What rankings are made from: scores and factors, training and held-out items, as arrays, tables
-and files.
+"""What rankings are made from, as arrays, tables and files.
 
-In the memory of the host, numpy reads arrays of any library without a copy. Those in the memory of
-a device, such as a GPU, stay there.
+These are scores and factors, training and held-out items. In the memory of the host, numpy reads
+arrays of any library without a copy. Those in the memory of a device, such as a GPU, stay there.
 
 Users, items and ids may be standard input, called -.
 """
@@ -56,9 +55,7 @@ Factors = tuple[Any, Any]
 
 
 def is_on_device(array: Any) -> bool:
-    """Return whether numpy cannot read an array: it is not in the host's memory, or is in
-    bfloat16.
-    """
+    """Return whether numpy cannot read an array: not in the host's memory, or in bfloat16."""
     if isinstance(array, np.ndarray) or not (
         hasattr(array, "__dlpack_device__") and hasattr(array, "device")
     ):
@@ -76,8 +73,9 @@ def refuse_device(array: Any, name: str) -> None:
 
 
 class Device:
-    """The device that arrays are on: the namespace of their library (`xp`), and copies to and from
-    the host.
+    """The device that arrays are on.
+
+    It has the namespace of their library, `xp`, and makes copies to and from the host.
 
     Raises:
         DataError: the arrays differ in library or device, or are not real numbers, or
@@ -123,32 +121,30 @@ class Device:
             return np.asarray(array.cpu())
         if self._compat.is_cupy_array(array):
             return np.asarray(array.get())
-        return (
-            np.asarray(array)
-            if self._compat.is_jax_array(array)
-            else np.from_dlpack(array, device="cpu", copy=True)
-        )
+        if self._compat.is_jax_array(array):
+            return np.asarray(array)
+        return np.from_dlpack(array, device="cpu", copy=True)
 
     def take(self, array: Any, index: NDArray[np.integer]) -> Any:
         """Return entries or rows of an array on the device, by indices on the host."""
         return self.xp.take(array, self.put(index), axis=0)
 
     def rows(self, array: Any, index: NDArray[np.integer]) -> Any:
-        """Return ascending rows of (rows, columns), by indices on the host; consecutive ones are
-        not copied.
+        """Return ascending rows of (rows, columns), by indices on the host.
+
+        Consecutive ones are not copied.
         """
         is_consecutive = (np.diff(index) == 1).all()
-        return (
-            array[int(index[0]) : int(index[-1]) + 1, ...]
-            if is_consecutive
-            else self.take(array, index)
-        )
+        if is_consecutive:
+            return array[int(index[0]) : int(index[-1]) + 1, ...]
+        return self.take(array, index)
 
     def entries(
         self, array: Any, row: NDArray[np.integer], column: NDArray[np.integer]
     ) -> NDArray[Any]:
-        """Return a copy on the host of entries of (rows, columns), by indices on the host, in a
-        type that numpy has.
+        """Return a copy on the host of entries of (rows, columns), by indices on the host.
+
+        It is in a type that numpy has.
         """
         if self.is_host:
             return np.asarray(array[row, column])
@@ -168,20 +164,20 @@ class Device:
             return scores
         if self.xp.isdtype(scores.dtype, "bool"):
             return self.xp.astype(scores, self.xp.int8)
-        narrow = (
-            self.xp.isdtype(scores.dtype, "real floating") and self.xp.finfo(scores.dtype).bits < 32
-        )
-        return self.xp.astype(scores, self.xp.float32) if narrow else scores
+        is_float = self.xp.isdtype(scores.dtype, "real floating")
+        is_narrow = is_float and self.xp.finfo(scores.dtype).bits < 32
+        return self.xp.astype(scores, self.xp.float32) if is_narrow else scores
 
     def has_float64(self) -> bool:
-        """Return whether the device computes in double precision: Apple's GPUs do not, nor does JAX
-        by default.
+        """Return whether the device computes in double precision.
+
+        Apple's GPUs do not, nor does JAX by default.
         """
-        one = self.put(np.ones(1, dtype=np.float32))
+        single = self.put(np.ones(1, dtype=np.float32))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # JAX warns, and goes on in single precision
             try:
-                return bool(self.xp.astype(one, self.xp.float64).dtype == self.xp.float64)
+                return bool(self.xp.astype(single, self.xp.float64).dtype == self.xp.float64)
             except (TypeError, RuntimeError):
                 return False
 
@@ -192,10 +188,9 @@ def as_array(scores: Any) -> Any:
 
 
 def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
-    """Return scores as an array of their own type, without a copy; Python numbers become float64 or
-    integers.
+    """Return scores as an array of their own type, without a copy.
 
-    `form` says in messages what they must be.
+    Python numbers become float64 or integers. `form` says in messages what they must be.
     """
     if is_async(scores):
         raise DataError(
@@ -215,30 +210,28 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
             and array.dtype == np.float64
             and (np.abs(array) >= _WHOLE).any()
         ):
-            is_frame = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
+            # a frame may mix integers and floats, like a list
+            is_frame = isinstance(scores, pd.DataFrame)
             python_numbers = (
                 scores.to_numpy(object) if is_frame else np.asarray(scores, dtype=object)
             )
-        wrong = (
-            np.False_ if python_numbers is None else (array != python_numbers) & ~np.isnan(array)
-        )
+        is_rounded = np.False_
+        if python_numbers is not None:
+            is_rounded = (array != python_numbers) & ~np.isnan(array)
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
         raise DataError(f"scores {form}") from None
-    if python_numbers is not None and wrong.any():
-        raise DataError(
-            f"scores {form}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without "
-            "rounding it"
-        )
+    if python_numbers is not None and is_rounded.any():
+        number = python_numbers[is_rounded][0]
+        raise DataError(f"scores {form}; float64 cannot hold {number!r:.80} without rounding it")
     if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(f"scores {form}")
     return array
 
 
 def is_async(answer: Any) -> bool:
-    """Return whether an answer of a function, or an entry of it, is to be awaited, and close the
-    coroutines in it.
+    """Return whether an answer of a function, or an entry of it, is to be awaited.
 
-    Python would warn of each that nobody awaits.
+    The coroutines in it are closed, as Python would warn of each that nobody awaits.
     """
     if isinstance(answer, np.ndarray):
         entries = answer.ravel().tolist() if answer.dtype == object else []
@@ -254,29 +247,27 @@ def is_async(answer: Any) -> bool:
 
 @contextmanager
 def exits_as_errors(what: str) -> Iterator[None]:
-    """Raise DataError where code of a user, named by `what`, ends the process, or raises what is no
-    Exception.
+    """Raise DataError where code of a user, named by `what`, ends the process.
 
-    An interruption is none of these.
+    The same holds where it raises what is no Exception, but for an interruption.
     """
     try:
         yield
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise DataError(
-            f"{what} ends by {type(error).__name__}{f': {error}' if str(error) else ''}"
-        ) from error
+        words = f": {error}" if str(error) else ""
+        raise DataError(f"{what} ends by {type(error).__name__}{words}") from error
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
     """Return whether a function can be given so many arguments; True if it does not say."""
     try:
-        of_function = signature(function)
+        parameters = signature(function)
     except (TypeError, ValueError):
         return True
     try:
-        of_function.bind(*range(count))
+        parameters.bind(*range(count))
     except TypeError:
         return False
     return True
@@ -310,23 +301,23 @@ class Ids:
     name: str = ""
 
     @classmethod
-    def from_given(cls, kind: str, given: ArrayLike | None, count: int, name: str = "") -> "Ids":
-        """Return distinct ids, without spaces around them, or the indices if none are given.
+    def from_given(cls, kind: str, values: ArrayLike | None, count: int, name: str = "") -> "Ids":
+        """Return distinct ids, without spaces around them, or the indices if `values` is None.
 
         `name` is that of the ids in messages. Raises DataError if one is missing, repeated, a list,
         or a float that may stand for several ids. A warning counts the ids that had spaces.
         """
         name = name or f"{kind}_ids"
-        if given is None:
+        if values is None:
             return cls(kind, np.arange(count), False)
-        refuse_masked(given, name)
-        if np.asarray(given).dtype.kind == "V":
-            raise DataError(f"{name}: must be text or numbers, not {np.asarray(given).dtype}")
-        ids = column_of(given)
-        if np.shape(given) != (count,):
+        refuse_masked(values, name)
+        if np.asarray(values).dtype.kind == "V":
+            raise DataError(f"{name}: must be text or numbers, not {np.asarray(values).dtype}")
+        ids = column_of(values)
+        if np.shape(values) != (count,):
             raise DataError(
                 f"{name} must have an id for each of the {count} {kind}s, not the shape "
-                f"{np.shape(given)}"
+                f"{np.shape(values)}"
             )
         are_lists = (
             ids.map(pd.api.types.is_list_like)
@@ -367,32 +358,30 @@ class Ids:
     @property
     def where(self) -> str:
         """Return what an id is in, for messages."""
-        is_in = (
-            f"in {self.name or self.kind + '_ids'}, such as {shown(next(iter(self.values), None))}"
-        )
-        return is_in if self.is_given else f"an index from 0 to {len(self.values) - 1}"
+        if not self.is_given:
+            return f"an index from 0 to {len(self.values) - 1}"
+        example = shown(next(iter(self.values), None))
+        return f"in {self.name or self.kind + '_ids'}, such as {example}"
 
     @property
     def hint(self) -> str:
         """Return what to do about ids that are not known, for messages."""
-        return (
-            ""
-            if self.is_given
-            else f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
-        )
+        if self.is_given:
+            return ""
+        return f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
 
     def positions(self, columns: Columns) -> Ints:
-        """Return the (rows,) indices of the ids in a column; ids are compared as text, so 7 and "7"
-        are the same.
+        """Return the (rows,) indices of the ids in a column.
+
+        Ids are compared as text, so 7 and "7" are the same.
 
         Raises:
             DataError: an id is missing or unknown; the message names it and its place.
         """
         column = columns[self.kind]
-        (number, ids) = columns.ids(self.kind)
-        for sentence in about_spaces(
-            columns.id_column(columns.names[self.kind]), columns.called(self.kind)
-        ):
+        number, ids = columns.ids(self.kind)
+        ids_of_file = columns.id_column(columns.names[self.kind])
+        for sentence in about_spaces(ids_of_file, columns.called(self.kind)):
             warnings.warn(f"{columns.name}: {sentence}", Remark, stacklevel=5)
         positions = self.text.get_indexer(ids)[number]
 
@@ -411,11 +400,10 @@ def split_and_users(
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
 ) -> tuple[Split, tuple[Ids, Ids], Ints]:
-    """Return the split, the ids of users and items, and the ascending indices of the users;
-    parameters as in `rank`.
+    """Return the split, the ids of users and items, and the ascending indices of the users.
 
-    `shape` are the numbers of users and items of the scores, None where they are not known. A
-    warning counts the users without a held-out item.
+    The parameters are those of `rank`. `shape` are the numbers of users and items of the scores,
+    None where they are not known. A warning counts the users without a held-out item.
 
     Raises:
         DataError: an argument is wrong, or two do not fit each other.
@@ -423,12 +411,8 @@ def split_and_users(
     refuse_device(training, "training")
     refuse_device(held_out, "held_out")
     train = None if is_table(training) else matrix(training, "training")
-    known = [
-        next((n for n in (size, None if given is None else np.size(given)) if n is not None), None)
-        for size, given in zip(
-            shape if train is None else train.shape, (user_ids, item_ids), strict=True
-        )
-    ]
+    sizes = shape if train is None else train.shape
+    known = (_count(sizes[0], user_ids), _count(sizes[1], item_ids))
     unknown = [kind for kind, number in zip(("user", "item"), known, strict=True) if number is None]
     if unknown:
         missing = " and ".join(f"{kind}_ids (--{kind}-ids)" for kind in unknown)
@@ -443,10 +427,12 @@ def split_and_users(
             f"scores have shape {shape}, but training has {count} users and {items} items{pairs}"
         )
     ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
-    train = _of_table(training, "training", *ids) if train is None else train
-    test = (
-        _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
-    )
+    if train is None:
+        train = _of_table(training, "training", *ids)
+    if is_table(held_out):
+        test = _of_table(held_out, "held_out", *ids)
+    else:
+        test = _of_array(held_out, *ids)
     if not test.nnz:
         raise DataError("held_out: no user has a held-out item")
     split = Split(train, test, ids[0].values, ids[1].values)
@@ -458,6 +444,13 @@ def split_and_users(
     return split, ids, chosen
 
 
+def _count(size: int | None, ids: ArrayLike | None) -> int | None:
+    """Return the size of an axis, or else the number of its ids, or else None."""
+    if size is None and ids is not None:
+        return int(np.size(ids))
+    return size
+
+
 def require_layout(
     matrices: Sequence[tuple[str, Any, tuple[str, ...]]],
     training: PairsLike,
@@ -465,11 +458,10 @@ def require_layout(
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
 ) -> None:
-    """Check that matrices from files have a row for each user, a column for each item, and nothing
-    else.
+    """Check that matrices from files have a row for each user, a column for each item, no others.
 
-    How many there are is known by the ids, by training or held-out items as a matrix, or by the
-    indices of their tables. The labels of a frame are compared with the ids elsewhere.
+    How many there should be is known by the ids, by training or held-out items as a matrix, or by
+    the indices of their tables. The labels of a frame are compared with the ids elsewhere.
 
     Args:
         matrices: of each, the name of its file, itself, and the kinds of its axes, user and item.
@@ -481,20 +473,15 @@ def require_layout(
     Raises:
         DataError: a matrix has a row or a column too many, as in `require_numbers_alone`.
     """
-    labelled = {
-        kind
-        for _, data, kinds in matrices
-        for kind, index in zip(
-            kinds,
-            (data.index, data.columns) if isinstance(data, pd.DataFrame) else (),
-            strict=False,
-        )
-        if not counts_rows(index)
-    }
-    known = {
-        kind: Known(kind) if kind in labelled else _known(kind, axis, training, held_out, ids)
-        for axis, (kind, ids) in enumerate((("user", user_ids), ("item", item_ids)))
-    }
+    labelled = set()
+    for _, data, kinds in matrices:
+        if isinstance(data, pd.DataFrame):
+            axes = zip(kinds, data.axes, strict=False)
+            labelled |= {kind for kind, index in axes if not counts_rows(index)}
+    known: dict[str, Known] = {}
+    for axis, (kind, ids) in enumerate((("user", user_ids), ("item", item_ids))):
+        is_labelled = kind in labelled
+        known[kind] = Known(kind) if is_labelled else _known(kind, axis, training, held_out, ids)
     for name, data, kinds in matrices:
         require_numbers_alone(name, data, *(known[kind] for kind in kinds))
 
@@ -511,9 +498,8 @@ def _known(
             return Known(kind, data.shape[axis], f"as {name} has")
     if not all(map(is_table, pairs.values())):
         return Known(kind)
-    text = pd.concat(
-        [pd.Series(table_of_pairs(data, name).ids(kind)[1]) for name, data in pairs.items()]
-    )
+    ids_of_tables = [table_of_pairs(data, name).ids(kind)[1] for name, data in pairs.items()]
+    text = pd.concat([pd.Series(ids_of_table) for ids_of_table in ids_of_tables])
     if not text.str.fullmatch("0|[1-9][0-9]{0,8}").all():
         return Known(kind)
     last = int(text.astype(np.int64).max())
@@ -521,8 +507,9 @@ def _known(
 
 
 def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
-    """Warn if the held-out items of some rows score -inf: a model that masks them has the metric
-    0.
+    """Warn if the held-out items of some rows score -inf.
+
+    A model that masks them has the metric 0.
     """
     if last:
         text = (
@@ -532,9 +519,7 @@ def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
 
 
 def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
-    """Return the ascending indices of a part of the users, from a slice of them or their indices;
-    None is all.
-    """
+    """Return the ascending indices of users, from a slice of them or indices; None is all."""
     refuse_masked(users, "users")
     part = slice(None) if users is None else users
     try:
@@ -569,12 +554,9 @@ def is_table(pairs: PairsLike) -> bool:
         return isinstance(pairs, Columns)
     if isinstance(pairs, pd.DataFrame):
         usual = NAMES["user"] | NAMES["item"]
-        levels = [
-            level for level in pairs.index.names if level is not None and plain(level) in usual
-        ]
-        is_named = len(levels) > 1 or any(
-            isinstance(name, str) and plain(name) in usual for name in pairs.columns
-        )
+        levels = [name for name in pairs.index.names if name is not None and plain(name) in usual]
+        columns = [name for name in pairs.columns if isinstance(name, str) and plain(name) in usual]
+        is_named = len(levels) > 1 or len(columns) > 0
         return is_named or not all(map(pd.api.types.is_numeric_dtype, pairs.dtypes))
     return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
 
@@ -650,18 +632,18 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
 
 
 def refuse_indices_like_ids(indices: NDArray[Any], items: Ids, name: str) -> None:
-    """Raise DataError if (n,) indices of items may be meant as ids: all are ids, too, of other
-    items.
+    """Check that (n,) indices of items cannot be meant as ids.
 
     Raises:
-        DataError: they may be both.
+        DataError: all are ids, too, of other items.
     """
     if not items.is_given or not len(indices):
         return
     distinct = pd.unique(pd.Series(indices))
     places = items.text.get_indexer(as_text(pd.Series(distinct)))
-    if (places >= 0).all() and (places != distinct).any():
-        index = shown(distinct[int(np.argmax(places != distinct))])
+    is_elsewhere = places != distinct
+    if (places >= 0).all() and is_elsewhere.any():
+        index = shown(distinct[int(np.argmax(is_elsewhere))])
         raise DataError(
             f"{name}: {index} may be an index or an id of items ({items.name or 'item_ids'}); give "
             "ids as a table, or as a Series with users as its index, and indices without ids of "
@@ -680,31 +662,31 @@ Places = Callable[[Ints, Ints], Ints]
 
 
 def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
-    """Return the function to the candidates with these numbers in an order of the items, (items,);
-    None is theirs.
+    """Return the function to the candidates with some numbers.
 
-    The matrix is (rows, items), stored where the item is not a candidate.
+    Args:
+        excluded: (rows, items), stored where the item is not a candidate.
+        order: (items,) order of the items in which candidates are numbered; None is their own.
     """
     row, offset = ranges(np.diff(excluded.indptr))
     items = excluded.shape[1]
-    first = excluded.indptr.astype(np.int64)
+    start = excluded.indptr.astype(np.int64)
     place = excluded.indices if order is None else np.argsort(order)[excluded.indices]
     # the number of the first candidate after each excluded item; one search covers all rows
     after = np.sort(row * items + place) - offset
 
     def items_at(row: Ints, number: Ints) -> Ints:
-        place = number + np.searchsorted(after, row * items + number, side="right") - first[row]
+        place = number + np.searchsorted(after, row * items + number, side="right") - start[row]
         return place if order is None else order[place]
 
     return items_at
 
 
 def read_array(path: str) -> Any:
-    """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of
-    parquet or csv.
+    """Read an array from npy, npz, parquet or csv.
 
-    A csv file has no header, and missing entries are NaN. A parquet file of pandas is a frame with
-    its labels.
+    An npz file has a single array or a sparse matrix of SciPy. A csv file has no header, and
+    missing entries are NaN. A parquet file of pandas is a frame with its labels.
 
     Raises:
         DataError: the file cannot be read, or does not hold one array; or a line of it has names of
@@ -733,9 +715,8 @@ def _array_of_file(path: str) -> Any:
         with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
             if kind == ".npy":
                 return np.lib.format.read_array(file, allow_pickle=False)
-            array = pd.read_csv(
-                file, header=None, dtype=np.float64, skip_blank_lines=False
-            ).to_numpy()
+            frame = pd.read_csv(file, header=None, dtype=np.float64, skip_blank_lines=False)
+            array = frame.to_numpy()
             return array[: len(array) - _blank_lines_at_the_end(array)]
     if len(arrays) != 1:
         raise DataError(
@@ -766,8 +747,10 @@ _INTEGERS = (
 
 
 def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return the sparse matrix of a file of SciPy, whose arrays are known; raise DataError if it is
-    none.
+    """Return the sparse matrix of a file of SciPy with these arrays.
+
+    Raises:
+        DataError: the file holds none.
     """
     if arrays["format"].ndim or arrays["format"].dtype.kind not in "SU":
         raise DataError(f"{path}: is no sparse matrix of SciPy: its format is not text")
@@ -783,19 +766,19 @@ def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
 
 
 def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
-    """Read users and items: a table from csv or parquet, or a (users, items) matrix from npy or
-    npz.
+    """Read users and items.
 
-    The separator is that of the fields of a csv file; it is noticed if it is a usual one.
+    They are a table from csv or parquet, or a (users, items) matrix from npy or npz. The separator
+    is that of the fields of a csv file; it is noticed if it is a usual one.
 
     Raises:
         DataError: the file cannot be read; the message names the line if there is one.
     """
     if path == "-":
         return read_standard_input(separator)
-    return (
-        read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path, separator)
-    )
+    if Path(path).suffix in (".npy", ".npz"):
+        return read_array(path)
+    return read_columns(path, separator)
 
 
 def read_ids(path: str) -> NDArray[Any]:

@@ -1,8 +1,8 @@
-"""Alignment of pandas objects: rows and columns with labels are brought into the order of the ids
-of users and items.
+"""Alignment of pandas objects with the ids of users and items.
 
-Ids are those that the caller gives, or else the labels of the first object that has some. Labels
-are compared as text. An index by default, 0, 1, 2, …, has no labels: its entries are places.
+Rows and columns with labels are brought into the order of the ids. Ids are those that the caller
+gives, or else the labels of the first object that has some. Labels are compared as text. An index
+by default, 0, 1, 2, …, has no labels: its entries are places.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,8 +40,7 @@ def aligned(
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
 ) -> Inputs:
-    """Return the arguments of `rank` with the labels of pandas objects as ids, and all objects in
-    their order.
+    """Return the arguments of `rank`, with labels of pandas objects as ids and all in their order.
 
     Raises:
         DataError: labels contradict the ids, or each other: one is missing, unknown or there twice.
@@ -53,15 +52,17 @@ def aligned(
     for name, data in (("training", training), ("held_out", held_out)):
         if _is_matrix(data):
             require_numbers_alone(name, data)
-    axes = [
-        *([] if factors else _axes(scores, "scores", ("user", "item"))),
-        *(_axes(factors[0], "factors of users", ("user",)) if len(factors) == 2 else []),
-        *(_axes(factors[1], "factors of items", ("item",)) if len(factors) == 2 else []),
-        *(_axes(training, "training", ("user", "item")) if _is_matrix(training) else []),
-        *(_axes(held_out, "held_out", ("user", "item")) if _is_matrix(held_out) else []),
-    ]
+    axes: list[_Axis] = []
+    if not factors:
+        axes += _axes(scores, "scores", ("user", "item"))
+    elif len(factors) == 2:
+        axes += _axes(factors[0], "factors of users", ("user",))
+        axes += _axes(factors[1], "factors of items", ("item",))
+    for name, data in (("training", training), ("held_out", held_out)):
+        if _is_matrix(data):
+            axes += _axes(data, name, ("user", "item"))
     knows_items = item_ids is not None or any(
-        kind == "item" and not counts_rows(index) for kind, index, _ in axes
+        axis.kind == "item" and not counts_rows(axis.labels) for axis in axes
     )
     held_out = _pairs(held_out, "held_out", one_each=True, negative_is_none=not knows_items)
     scores = aligned_scores(scores, None, None)
@@ -70,38 +71,40 @@ def aligned(
     users = _ids("user", user_ids, axes)
     items = _ids("item", item_ids, axes)
     arguments = {"scores": scores, "training": training, "held_out": held_out}
-    for ids, given, axis in ((users, user_ids, 0), (items, item_ids, 1)):
-        if ids is not None and given is None:
-            _refuse_other_order(ids, arguments, axis)
+    if users is not None and user_ids is None:
+        _refuse_other_order(users, arguments, axis=0)
+    if items is not None and item_ids is None:
+        _refuse_other_order(items, arguments, axis=1)
+    scores = aligned_scores(scores, users, items)
+    if _is_matrix(training):
+        training = in_order(training, "training", users, items).to_numpy()
+    if _is_matrix(held_out):
+        held_out = in_order(held_out, "held_out", users, items).to_numpy()
     return Inputs(
-        aligned_scores(scores, users, items),
-        in_order(training, "training", users, items).to_numpy()
-        if _is_matrix(training)
-        else training,
-        in_order(held_out, "held_out", users, items).to_numpy()
-        if _is_matrix(held_out)
-        else held_out,
+        scores,
+        training,
+        held_out,
         user_ids if users is None else users.values,
         item_ids if items is None else items.values,
     )
 
 
 def aligned_scores(scores: Any, users: Ids | None, items: Ids | None) -> Any:
-    """Return scores in the order of the users and items, if they are known; functions are
-    unchanged.
+    """Return scores in the order of the users and items, if they are known.
+
+    Functions are unchanged.
     """
     if isinstance(scores, tuple) and len(scores) == 2:
         user_factors, item_factors = _same_dimensions(*scores)
-        return in_order(user_factors, "factors of users", users), in_order(
-            item_factors, "factors of items", items
+        return (
+            in_order(user_factors, "factors of users", users),
+            in_order(item_factors, "factors of items", items),
         )
     return in_order(scores, "scores", users, items)
 
 
 def aligned_blocks(scores: ScoreFunction | Factors, users: Ids, items: Ids) -> Any:
-    """Return a function of scores whose frames are brought into the order of the users and the
-    items.
-    """
+    """Return a function of scores whose frames have the order of the users and the items."""
     if isinstance(scores, tuple):
         return scores
 
@@ -114,16 +117,16 @@ def aligned_blocks(scores: ScoreFunction | Factors, users: Ids, items: Ids) -> A
         # of a slice of a larger frame
         if is_unnamed and np.array_equal(index, np.arange(block.start, block.stop)):
             answer = answer.set_axis(range(len(index)), axis="index")
-        return in_order(
-            answer, "scores", Ids(users.kind, users.values[block], users.is_given), items
-        )
+        users_of_block = Ids(users.kind, users.values[block], users.is_given)
+        return in_order(answer, "scores", users_of_block, items)
 
     return in_order_of_ids
 
 
 def in_order(data: Any, name: str, rows: Ids | None, columns: Ids | None = None) -> Any:
-    """Return a frame, or a Series, in the order of the ids of its rows and columns; other data are
-    unchanged.
+    """Return a frame, or a Series, in the order of the ids of its rows and columns.
+
+    Other data are unchanged.
 
     Raises:
         DataError: labels and ids differ, or a column is an index.
@@ -140,8 +143,9 @@ def in_order(data: Any, name: str, rows: Ids | None, columns: Ids | None = None)
 
 
 def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
-    """Return the (ids,) places of ids among labels; None if they are in this order, or there are no
-    labels.
+    """Return the (ids,) places of ids among labels.
+
+    It is None if they are in this order, or there are no labels.
 
     Raises:
         DataError: a label is unknown, missing or there twice; or the numbers 0, 1, 2, … may be
@@ -153,12 +157,11 @@ def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
         raise DataError(f"{name}: has several levels; it may have one, the {ids.kind}s")
     if np.array_equal(labels, ids.values):
         return None
-    own = _text(labels)
-    known = ids.text
-    if own.equals(known):
+    text = _text(labels)
+    if text.equals(ids.text):
         return None
-    place = own.get_indexer(known) if own.is_unique else None
-    is_known = own.isin(known)
+    place = text.get_indexer(ids.text) if text.is_unique else None
+    is_known = text.isin(ids.text)
     if counts_rows(labels):  # not by default, as after a file
         if place is None or not is_known.all() or (place < 0).any():
             return None
@@ -168,14 +171,14 @@ def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
         )
     hint = f"; give .to_numpy() if it is in the order of the {ids.kind}s"
     if place is None:
-        raise DataError(f"{name}: has the {ids.kind} {shown(labels[own.duplicated()][0])} twice")
+        raise DataError(f"{name}: has the {ids.kind} {shown(labels[text.duplicated()][0])} twice")
     if not is_known.all():
         label = shown(labels[int(np.argmin(is_known))])
         raise DataError(f"{name}: {ids.kind} {label} is not {ids.where}{hint}{ids.hint}")
-    if (place < 0).any():
-        raise DataError(
-            f"{name}: lacks the {ids.kind} {shown(ids.values[int(np.argmax(place < 0))])}{hint}"
-        )
+    is_missing = place < 0
+    if is_missing.any():
+        lacking = shown(ids.values[int(np.argmax(is_missing))])
+        raise DataError(f"{name}: lacks the {ids.kind} {lacking}{hint}")
     return np.asarray(place)
 
 
@@ -188,88 +191,96 @@ def _is_matrix(pairs: PairsLike) -> bool:
     return isinstance(pairs, pd.DataFrame) and not is_table(pairs)
 
 
-def _axes(data: Any, name: str, kinds: Sequence[str]) -> list[tuple[str, pd.Index, str]]:
-    """Return the kind, the labels and the name of each axis of a frame, but for an index by
-    default.
+@dataclass(frozen=True)
+class _Axis:
+    """The rows or the columns of a frame.
+
+    Attributes:
+        kind: what they are, user or item.
+        labels: their labels.
+        name: what messages call them, such as "the index of scores".
     """
+
+    kind: str
+    labels: pd.Index
+    name: str
+
+
+def _axes(data: Any, name: str, kinds: Sequence[str]) -> list[_Axis]:
+    """Return the axes of a frame of these kinds, but for those with an index by default."""
     if not isinstance(data, pd.DataFrame):
         return []
-    axes = [
-        (kind, index, f"the {axis} of {name}")
-        for kind, index, axis in zip(
-            kinds, (data.index, data.columns), ("index", "columns"), strict=False
-        )
-    ]
+    axes = [_Axis(kinds[0], data.index, f"the index of {name}")]
+    if len(kinds) > 1:
+        axes.append(_Axis(kinds[1], data.columns, f"the columns of {name}"))
     return [
-        axis for axis in axes if not (isinstance(axis[1], pd.RangeIndex) and counts_rows(axis[1]))
+        axis
+        for axis in axes
+        if not (isinstance(axis.labels, pd.RangeIndex) and counts_rows(axis.labels))
     ]
 
 
-def _ids(kind: str, given: ArrayLike | None, axes: list[tuple[str, pd.Index, str]]) -> Ids | None:
-    """Return the ids that are given, or the first labels of this kind; None if there are
-    neither.
-    """
-    if given is not None:
-        return Ids.from_given(kind, given, int(np.size(given)))
-    of_kind = [
-        (index, name) for axis, index, name in axes if axis == kind and not counts_rows(index)
-    ]
-    if not of_kind:
+def _ids(kind: str, argument: ArrayLike | None, axes: Sequence[_Axis]) -> Ids | None:
+    """Return the ids of an argument, or else the first labels of this kind, or else None."""
+    if argument is not None:
+        return Ids.from_given(kind, argument, int(np.size(argument)))
+    labelled = [axis for axis in axes if axis.kind == kind and not counts_rows(axis.labels)]
+    if not labelled:
         return None
-    labels, name = of_kind[0]
+    labels = labelled[0].labels
+    name = labelled[0].name
     if isinstance(labels, pd.MultiIndex):
         raise DataError(f"{name}: has several levels; it may have one, the {kind}s")
     ids = Ids.from_given(kind, np.asarray(labels), len(labels), name)
-    usual = [label for label in labels if isinstance(label, str) and plain(label) in NAMES["user"]]
-    if kind == "item" and usual:
+    users = [label for label in labels if isinstance(label, str) and plain(label) in NAMES["user"]]
+    if kind == "item" and users:
         raise DataError(
-            f"{name}: has {shown(usual[0])} among the items; make it the index, by set_index"
+            f"{name}: has {shown(users[0])} among the items; make it the index, by set_index"
         )
     return ids
 
 
 def _refuse_other_order(ids: Ids, arguments: Mapping[str, Any], axis: int) -> None:
-    """Raise DataError if labels are 0, 1, 2, … in another order, and another matrix has places,
-    which may be either.
+    """Raise DataError if labels are 0, 1, 2, … in another order, and another matrix has places.
 
-    `axis` is that of users, 0, or of items, 1, in a matrix.
+    The places may be those of the labels, or the numbers 0, 1, 2, …. `axis` is that of users, 0, or
+    of items, 1, in a matrix.
     """
-    count = pd.Index(map(str, range(len(ids.values))))
-    if ids.text.equals(count) or not ids.text.isin(count).all():
+    numbers = pd.Index(map(str, range(len(ids.values))))
+    if ids.text.equals(numbers) or not ids.text.isin(numbers).all():
         return
     for name, data in arguments.items():
-        parts = (data[axis],) if isinstance(data, tuple) and len(data) == 2 else (data,)
-        for part in parts:
-            place = 0 if isinstance(data, tuple) else axis
-            if isinstance(part, pd.DataFrame):
-                has_places = not is_table(part) and counts_rows(part.axes[place])
-            else:
-                has_places = len(getattr(part, "shape", ())) == 2
-            if has_places:
-                raise DataError(
-                    f"{name}: its {ids.kind}s may be in the order of {ids.name}, which is not 0, "
-                    "1, 2, …, or in that of these numbers; give it labels, too, or give "
-                    f"{ids.kind}_ids and arrays in one order"
-                )
+        is_factors = isinstance(data, tuple)
+        part = data[axis] if is_factors and len(data) == 2 else data
+        if isinstance(part, pd.DataFrame):
+            has_places = not is_table(part) and counts_rows(part.axes[0 if is_factors else axis])
+        else:
+            has_places = len(getattr(part, "shape", ())) == 2
+        if has_places:
+            raise DataError(
+                f"{name}: its {ids.kind}s may be in the order of {ids.name}, which is not 0, "
+                "1, 2, …, or in that of these numbers; give it labels, too, or give "
+                f"{ids.kind}_ids and arrays in one order"
+            )
 
 
 def _without_index(ids: Any, name: str) -> Any:
-    """Return ids in their own order; raise DataError if a Series has them in an order that its
-    index may change.
+    """Return ids in their own order.
+
+    Raises:
+        DataError: a Series has them in an order that its index may change.
     """
     if not isinstance(ids, pd.Series) or not has_labels(ids):
         return ids
     index = ids.index
-    rows_left_out = (
-        not isinstance(index, pd.MultiIndex)
-        and index.name is None
-        and (
-            pd.api.types.is_integer_dtype(index.dtype)
-            and index.is_monotonic_increasing
-            and index.is_unique
-        )
+    is_unnamed = not isinstance(index, pd.MultiIndex) and index.name is None
+    has_rows_left_out = (
+        is_unnamed
+        and pd.api.types.is_integer_dtype(index.dtype)
+        and index.is_monotonic_increasing
+        and index.is_unique
     )
-    if rows_left_out or _text(index).equals(_text(ids)):
+    if has_rows_left_out or _text(index).equals(_text(ids)):
         return ids.to_numpy()
     raise DataError(
         f"{name}: is a Series with labels, such as {shown(index[0])} of {shown(ids.iloc[0])}; give "
@@ -278,8 +289,7 @@ def _without_index(ids: Any, name: str) -> Any:
 
 
 def _same_dimensions(users: Any, items: Any) -> tuple[Any, Any]:
-    """Return two factors, with the columns of the items' frame in the order of the users' if both
-    have labels.
+    """Return two factors whose columns are in the order of the users' if both have labels.
 
     Raises:
         DataError: some of the labels are in both frames, and others are not.
@@ -293,25 +303,18 @@ def _same_dimensions(users: Any, items: Any) -> tuple[Any, Any]:
                 )
     if not (isinstance(users, pd.DataFrame) and isinstance(items, pd.DataFrame)):
         return users, items
-    if (
-        counts_rows(users.columns)
-        or counts_rows(items.columns)
-        or users.columns.equals(items.columns)
-    ):
+    if counts_rows(users.columns) or counts_rows(items.columns):
         return users, items
-    is_shared = users.columns.isin(items.columns)
-    if not is_shared.any():
+    if users.columns.equals(items.columns):
         return users, items
-    if not (
-        is_shared.all() and items.columns.isin(users.columns).all() and items.columns.is_unique
-    ):
-        only = [
-            *users.columns[~is_shared],
-            *items.columns[~items.columns.isin(users.columns)],
-            *items.columns,
-        ]
+    is_of_items = users.columns.isin(items.columns)
+    if not is_of_items.any():
+        return users, items
+    is_of_users = items.columns.isin(users.columns)
+    if not (is_of_items.all() and is_of_users.all() and items.columns.is_unique):
+        wrong = [*users.columns[~is_of_items], *items.columns[~is_of_users], *items.columns]
         raise DataError(
-            f"factors: {shown(only[0])} is not a column of both frames, or is there twice"
+            f"factors: {shown(wrong[0])} is not a column of both frames, or is there twice"
         )
     return users, items[users.columns]
 
@@ -364,16 +367,12 @@ def scores_of_pairs(scores: Any, users: NDArray[Any], items: NDArray[Any]) -> An
     item = _text(items)
     if isinstance(index, pd.MultiIndex):
         if index.nlevels == 2:
-            own = pd.MultiIndex.from_arrays(
-                [_text(index.get_level_values(level)) for level in range(2)]
-            )
-            order = (
-                own.get_indexer(pd.MultiIndex.from_arrays([user, item]))
-                if own.is_unique
-                else np.array([-1])
-            )
-            if (order >= 0).all():
-                return scores.iloc[order]
+            labels = [_text(index.get_level_values(level)) for level in range(2)]
+            labelled = pd.MultiIndex.from_arrays(labels)
+            if labelled.is_unique:
+                order = labelled.get_indexer(pd.MultiIndex.from_arrays([user, item]))
+                if (order >= 0).all():
+                    return scores.iloc[order]
     elif _text(index).equals(user) or _text(index).equals(item):
         return scores
     elif index.is_unique and index.name is None and index.isin(np.arange(len(scores))).all():

@@ -1,11 +1,11 @@
-"""The layout of matrices: a line of the names of columns, and a column of an index, are no scores
-and no factors.
+"""The layout of matrices: lines of them that are no scores and no factors.
 
-pandas writes the names of columns as the first line of a csv file and its index as the first
-column, and `reset_index` makes a column of the index. In a matrix that has one of them, all users
-or items are moved by a place, and the ranks look like ranks. Such a line holds whole numbers that
-all differ. It is refused if it ascends by one or has the ids of the users or the items, and others
-do not; if others have fractions; or if there is a line more than users or items.
+These are a line of the names of columns, and a column of an index. pandas writes the names of
+columns as the first line of a csv file and its index as the first column, and `reset_index` makes a
+column of the index. In a matrix that has one of them, all users or items are moved by a place, and
+the ranks look like ranks. Such a line holds whole numbers that all differ. It is refused if it
+ascends by one or has the ids of the users or the items, and others do not; if others have
+fractions; or if there is a line more than users or items.
 """
 
 import re
@@ -67,8 +67,12 @@ class Known:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The rows of a matrix, or its columns: how many there are, and the function from a place to
-    the line there.
+    """The rows of a matrix, or its columns.
+
+    Attributes:
+        count: how many there are.
+        at: the function from a place to the line at it.
+        ids: the ids that a line may hold, as text.
     """
 
     count: int
@@ -78,7 +82,7 @@ class _Lines:
     def others(self, place: int) -> list[NDArray[Any]]:
         """Return some of the lines beside one."""
         places = np.unique(np.linspace(0, self.count - 1, _SAMPLE + 1).astype(np.int64))
-        return [self.at(int(other)) for other in places if other != place]
+        return [self.at(int(sampled)) for sampled in places if sampled != place]
 
 
 def require_numbers_alone(
@@ -111,11 +115,8 @@ def require_numbers_alone(
     for place, word in _columns_to_look_at(data, in_rows, in_columns):
         # another column than the first may be a feature, such as a place by popularity
         if looks := _looks(in_columns, place, only_names=place > 0):
-            way_out = (
-                "make it the index by set_index, or leave it out"
-                if isinstance(data, pd.DataFrame)
-                else alone
-            )
+            is_frame = isinstance(data, pd.DataFrame)
+            way_out = "make it the index by set_index, or leave it out" if is_frame else alone
             raise DataError(
                 f"{name}: {word} is {looks}, as of an index, and not of the numbers; {way_out}"
             )
@@ -130,8 +131,7 @@ def require_numbers_alone(
 
 
 def _columns_to_look_at(data: Any, rows: _Lines, columns: _Lines) -> list[tuple[int, str]]:
-    """Return the places of columns that may be no numbers of the matrix, with the words for them in
-    messages.
+    """Return the places of columns that may be no numbers of the matrix, with their words.
 
     They are the first, the last, and those between whose first lines hold running numbers or ids.
     """
@@ -143,29 +143,28 @@ def _columns_to_look_at(data: Any, rows: _Lines, columns: _Lines) -> list[tuple[
     top = np.asarray(beginning, dtype=np.float64)
     with np.errstate(invalid="ignore"):
         is_running = (np.diff(top, axis=0) == 1).all(axis=0) & (top[0] == np.floor(top[0]))
-    between = [place for place in np.flatnonzero(is_running).tolist() if 0 < place < last][:_SAMPLE]
+    running = [place for place in np.flatnonzero(is_running).tolist() if 0 < place < last]
+    between = running[:_SAMPLE]
     if columns.ids:
-        is_whole = np.flatnonzero((np.isfinite(top) & (top == np.floor(top))).all(axis=0)).tolist()
-        with_ids = [
-            place for place in is_whole[: _SAMPLE**2] if _are_among(top[:, place], columns.ids)
-        ]
-        between += [place for place in with_ids if 0 < place < last and place not in between][
-            :_SAMPLE
-        ]
+        is_whole = (np.isfinite(top) & (top == np.floor(top))).all(axis=0)
+        with_ids = []
+        for place in np.flatnonzero(is_whole).tolist()[: _SAMPLE**2]:
+            if 0 < place < last and place not in between and _are_among(top[:, place], columns.ids):
+                with_ids.append(place)
+        between += with_ids[:_SAMPLE]
     return places + [(place, f"column {place + 1}") for place in between]
 
 
 def _refuse_name_of_index(name: str, frame: pd.DataFrame) -> None:
-    """Raise DataError if a column has a name that pandas gives to an index, and whole numbers that
-    all differ.
+    """Raise DataError if a column has a name that pandas gives to an index, and may be one.
+
+    It may be one if its numbers are whole and all differ.
     """
+    if len(frame.columns) < 2:
+        return
     for place, column in enumerate(frame.columns):
         is_named_so = isinstance(column, str) and _NAMES_OF_INDEX.fullmatch(column)
-        if (
-            is_named_so
-            and len(frame.columns) > 1
-            and _are_different(_numbers(frame.iloc[:, place]))
-        ):
+        if is_named_so and _are_different(_numbers(frame.iloc[:, place])):
             raise DataError(
                 f"{name}: the column {shown(column)} is an index, as reset_index() makes it a "
                 "column; make it the index by set_index, or leave it out"
@@ -179,11 +178,9 @@ def _refuse_one_more(name: str, what: str, lines: _Lines, known: Known | None) -
     """
     if known is None or known.count is None or lines.count != known.count + 1:
         return
-    hint = (
-        f"; or give --{known.kind}-ids, if {known.kind} {known.count} is of no event"
-        if known.are_events
-        else ""
-    )
+    hint = ""
+    if known.are_events:
+        hint = f"; or give --{known.kind}-ids, if {known.kind} {known.count} is of no event"
     raise DataError(
         f"{name}: has {lines.count} {what}s for {known.count} {known.kind}s, {known.source}; the "
         f"first {what} is {_beginning(lines.at(0))}, and the last "
@@ -196,51 +193,39 @@ def _lines(data: Any, rows: Known | None, columns: Known | None) -> tuple[_Lines
 
     The ids of rows are those in a column, and the other way round.
     """
-    of_rows = frozenset[str]() if rows is None else rows.ids
-    of_columns = frozenset[str]() if columns is None else columns.ids
+    ids_in_a_row = frozenset[str]() if columns is None else columns.ids
+    ids_in_a_column = frozenset[str]() if rows is None else rows.ids
     height, width = data.shape
-    if isinstance(data, pd.DataFrame):
-        return (
-            _Lines(height, lambda row: _numbers(data.iloc[row]), of_columns),
-            _Lines(width, lambda column: _numbers(data.iloc[:, column]), of_rows),
-        )
-    if not issparse(data):
-        return _Lines(height, lambda row: data[row], of_columns), _Lines(
-            width, lambda column: data[:, column], of_rows
-        )
-    stored = coo_array(data)
-    return (
-        _Lines(
-            height,
-            lambda row: _stored(stored.data, stored.row == row, stored.col, width),
-            of_columns,
-        ),
-        _Lines(
-            width,
-            lambda column: _stored(stored.data, stored.col == column, stored.row, height),
-            of_rows,
-        ),
-    )
+    stored = coo_array(data) if issparse(data) else None
+
+    def row_at(place: int) -> NDArray[Any]:
+        if stored is not None:
+            is_here = stored.row == place
+            return _summed(stored.data[is_here], stored.col[is_here], width)
+        return _numbers(data.iloc[place]) if isinstance(data, pd.DataFrame) else data[place]
+
+    def column_at(place: int) -> NDArray[Any]:
+        if stored is not None:
+            is_here = stored.col == place
+            return _summed(stored.data[is_here], stored.row[is_here], height)
+        return _numbers(data.iloc[:, place]) if isinstance(data, pd.DataFrame) else data[:, place]
+
+    return _Lines(height, row_at, ids_in_a_row), _Lines(width, column_at, ids_in_a_column)
 
 
-def _stored(
-    data: NDArray[Any], is_here: NDArray[np.bool_], places: NDArray[Any], count: int
-) -> NDArray[np.float64]:
-    """Return a line of a sparse matrix, from the numbers that are stored, whether each is in it,
-    and its place.
-    """
+def _summed(numbers: NDArray[Any], places: NDArray[np.integer], count: int) -> NDArray[np.float64]:
+    """Return a line of so many entries, from the numbers that a sparse matrix stores in it."""
     line = np.zeros(count)
-    np.add.at(line, places[is_here], data[is_here])
+    np.add.at(line, places, numbers)
     return line
 
 
 def _numbers(values: pd.Series) -> NDArray[Any]:
     """Return the numbers of a column of a frame; none if it has something else."""
-    if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_complex_dtype(
-        values.dtype
-    ):
+    kind = values.dtype
+    if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_complex_dtype(kind):
         return np.empty(0)
-    if isinstance(values.dtype, np.dtype):
+    if isinstance(kind, np.dtype):
         return values.to_numpy()
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -257,36 +242,38 @@ def _looks(lines: _Lines, place: int, only_names: bool = False) -> str:
         line = line[1:]
     if len(line) < 2 or not _are_different(line):
         return ""
-    others = lines.others(place)
-    are_names = _ascend_by_one(line) or _are_among(line, lines.ids)
-    if (
-        are_names
-        and np.mean([_ascend_by_one(other) or _are_among(other, lines.ids) for other in others])
-        >= 0.5
-    ):
+    are_names = _may_be_names(line, lines.ids)
+    sample = lines.others(place)
+    if are_names and np.mean([_may_be_names(beside, lines.ids) for beside in sample]) >= 0.5:
         return ""
-    if np.mean([_has_fractions(other) for other in others]) >= 0.5:
-        least = 2 if are_names else _ALL_DIFFERENT
+    if np.mean([_has_fractions(beside) for beside in sample]) >= 0.5:
+        shortest = 2 if are_names else _ALL_DIFFERENT
     elif are_names:
-        least = _MANY if np.mean([_are_different(other) for other in others]) >= 0.5 else _FEW
+        all_differ = np.mean([_are_different(beside) for beside in sample]) >= 0.5
+        shortest = _MANY if all_differ else _FEW
     else:
         return ""
-    if len(line) < least or (only_names and not are_names):
+    if len(line) < shortest or (only_names and not are_names):
         return ""
     if _ascend_by_one(line):
         return _beginning(line)
     return f"{'ids' if are_names else 'whole numbers that all differ'}, {_beginning(line)}"
 
 
+def _may_be_names(line: NDArray[Any], ids: frozenset[str]) -> bool:
+    """Return whether a line holds running numbers or ids."""
+    return _ascend_by_one(line) or _are_among(line, ids)
+
+
 def _are_different(line: NDArray[Any]) -> bool:
-    """Return whether a line holds whole numbers that all differ; ids that are hashes may be below
-    0.
+    """Return whether a line holds whole numbers that all differ.
+
+    They may be below 0, as ids that are hashes are.
     """
-    with np.errstate(invalid="ignore"):
-        are_whole = line.dtype.kind in "iuf" and len(line) > 0 and np.isfinite(line).all()
-        return bool(
-            are_whole and (line == np.floor(line)).all() and len(np.unique(line)) == len(line)
-        )
+    if line.dtype.kind not in "iuf" or not len(line) or not np.isfinite(line).all():
+        return False
+    are_whole = (line == np.floor(line)).all()
+    return bool(are_whole and len(np.unique(line)) == len(line))
 
 
 def _ascend_by_one(line: NDArray[Any]) -> bool:
@@ -309,8 +296,8 @@ def _has_fractions(line: NDArray[Any]) -> bool:
 
 def _beginning(line: NDArray[Any]) -> str:
     """Return the first numbers of a line, for messages."""
-    numbers = ", ".join(
-        f"{number:.6g}" if number != number or number % 1 else str(int(number))
-        for number in line[:3]
-    )
-    return numbers + (", …" if len(line) > 3 else "")
+    numbers = []
+    for number in line[:3]:
+        is_whole = np.isfinite(number) and not number % 1
+        numbers.append(str(int(number)) if is_whole else f"{number:.6g}")
+    return ", ".join(numbers) + (", …" if len(line) > 3 else "")

@@ -75,8 +75,7 @@ several.
 
 
 def draw_numbers(sizes: Ints, m: int, streams: Streams) -> tuple[Ints, Ints]:
-    """Draw m distinct numbers from 0, ..., size - 1 for each row, or take all of them if the size
-    is at most m.
+    """Draw m distinct numbers from 0, ..., size - 1 for each row, or all of them if they are fewer.
 
     Returns:
         The row of each number, ascending, and the number, (drawn,) each.
@@ -89,13 +88,12 @@ def draw_numbers(sizes: Ints, m: int, streams: Streams) -> tuple[Ints, Ints]:
 
 
 def distinct_numbers(sizes: Ints, m: int, streams: Streams) -> Ints:
-    """Draw (rows, m) distinct numbers from 0, ..., size - 1 of each row; all subsets of m numbers
-    are equally likely.
+    """Draw (rows, m) distinct numbers from 0, ..., size - 1 of each row.
 
-    Numbers that are in a row twice are drawn again until none is. So a row has the first m distinct
-    numbers of a sequence of independent ones. That takes long if m is more than half of the size.
-    Then each number gets a random key, and the row has the numbers with the m smallest keys. Sizes
-    are above m.
+    All subsets of m numbers are equally likely. Numbers that are in a row twice are drawn again
+    until none is. So a row has the first m distinct numbers of a sequence of independent ones. That
+    takes long if m is more than half of the size. Then each number gets a random key, and the row
+    has the numbers with the m smallest keys. Sizes are above m.
     """
     numbers = np.empty((len(sizes), m), dtype=np.int64)
     is_dense = sizes < 2 * m
@@ -109,9 +107,8 @@ def distinct_numbers(sizes: Ints, m: int, streams: Streams) -> Ints:
         drawn = np.sort(numbers[rows], axis=1)
         attempt = attempt + 1
         is_repeated = drawn[:, 1:] == drawn[:, :-1]
-        drawn[:, 1:][is_repeated] = streams(attempt).integers(
-            np.repeat(sizes[rows], is_repeated.sum(axis=1))
-        )
+        sizes_of_repeated = np.repeat(sizes[rows], is_repeated.sum(axis=1))
+        drawn[:, 1:][is_repeated] = streams(attempt).integers(sizes_of_repeated)
         numbers[rows] = drawn
         rows = rows[is_repeated.any(axis=1)]
     return numbers
@@ -122,11 +119,11 @@ SIGNIFICANCE = 0.01
 
 
 def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Finding:
-    """Return the p-value of given negatives if they are uniform, and the excess of popular items,
-    as a finding.
+    """Return a finding with the p-value of given negatives if they are uniform.
 
-    The excess is in standard errors. `item` are the (negatives,) items, and `user` the places of
-    their users among (users,) users. With replacement, a user may have a negative twice.
+    It also has the excess of popular items, in standard errors. `item` are the (negatives,) items,
+    and `user` the places of their users among (users,) users. With replacement, a user may have a
+    negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
@@ -139,40 +136,38 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
     variance = np.maximum(
         (popularity @ popularity - is_excluded @ popularity**2) / n - mean**2, 0.0
     )
-    finite = 1.0 if replacement else (n - m) / np.maximum(n - 1, 1)
-    error = float(np.sqrt((m * finite) @ variance))
+    finite_population = 1.0 if replacement else (n - m) / np.maximum(n - 1, 1)
+    error = float(np.sqrt((m * finite_population) @ variance))
     excess = popularity[item].sum() - m @ mean
     standardised = float(excess / error) if error > 0 else 0.0
 
     def over_users(values: Floats) -> Floats:
-        """Return the (items,) sums of (users,) values over the users who have the item as a
-        candidate.
-        """
+        """Return (items,) sums of (users,) values over those who have the item as a candidate."""
         return np.asarray(values.sum() - is_excluded.T @ values)
 
     # probability of an item, in one draw or in all of them
-    of_draw = 1 / n if replacement else m / n
+    probability = 1 / n if replacement else m / n
     draws = m if replacement else np.ones_like(m)
-    expected = over_users(draws * of_draw)
-    spread = over_users(draws * of_draw * (1 - of_draw))
-    never = over_users(draws * np.log1p(-np.minimum(of_draw, 1 - 1e-12)))
+    expected = over_users(draws * probability)
+    spread = over_users(draws * probability * (1 - probability))
+    log_of_never = over_users(draws * np.log1p(-np.minimum(probability, 1 - 1e-12)))
     counts = np.bincount(item, minlength=split.shape.items)
     varies = spread > 1e-9 * max(1.0, float(spread.max()))
     squares = float(((counts - expected)[varies] ** 2 / spread[varies]).sum())
-    center = float(varies.sum())
-    width = float((2 + 1 / spread[varies]).sum())
-    p_values = (
-        2 * ndtr(-abs(standardised)),
-        gammaincc(center**2 / width, squares * center / width) if center else 1.0,
-    )
+    mean_of_squares = float(varies.sum())
+    variance_of_squares = float((2 + 1 / spread[varies]).sum())
+    p_value_of_excess = 2 * ndtr(-abs(standardised))
+    p_value_of_squares = 1.0
+    if mean_of_squares:
+        shape = mean_of_squares**2 / variance_of_squares
+        p_value_of_squares = gammaincc(shape, squares * mean_of_squares / variance_of_squares)
     is_candidate = expected > 0
-    p_value = float(min(1.0, 2 * min(p_values)))
     values = {
-        "p_value": p_value,
+        "p_value": float(min(1.0, 2 * min(p_value_of_excess, p_value_of_squares))),
         "excess": standardised,
         "items": int(is_candidate.sum()),
         "never": int((is_candidate & (counts == 0)).sum()),
-        "never_by_chance": float(np.exp(never[is_candidate]).sum()),
+        "never_by_chance": float(np.exp(log_of_never[is_candidate]).sum()),
     }
     return Finding("not-uniform", values=values)
 
@@ -211,10 +206,11 @@ def sharing(user: Ints, item: Ints, candidates: Ints, items: int) -> tuple[float
     share = (common > chance) & (sizes * divergence > np.log(users / _CHANCE))
     np.fill_diagonal(share, False)
     apart: list[int] = []
-    for one in range(len(compared)):
-        if not share[one, apart].any():
-            apart.append(one)
-    return float(share.sum()) / len(compared) * users / len(compared), compared[apart]
+    for place in range(len(compared)):
+        if not share[place, apart].any():
+            apart.append(place)
+    partners = float(share.sum()) / len(compared) * users / len(compared)
+    return partners, compared[apart]
 
 
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
@@ -300,10 +296,10 @@ def rank_among_negatives(
     require_flags(replacement=replacement, drop_held_out=drop_held_out)
     for array in scores if isinstance(scores, tuple) else (scores,):
         refuse_device(array, "scores")
-    given = aligned(scores, training, held_out, user_ids, item_ids)
-    readable, shape = scores_and_shape(given.scores, batch_size)
+    inputs = aligned(scores, training, held_out, user_ids, item_ids)
+    readable, shape = scores_and_shape(inputs.scores, batch_size)
     split, ids, _ = split_and_users(
-        given.training, given.held_out, shape, None, given.user_ids, given.item_ids
+        inputs.training, inputs.held_out, shape, None, inputs.user_ids, inputs.item_ids
     )
     readable = aligned_blocks(readable, *ids)
     streams = cache(
@@ -314,17 +310,16 @@ def rank_among_negatives(
         raise ConfigError(
             "drop_held_out is for given negatives; those that are drawn hold no held-out item"
         )
-    most = 1 if is_given else negatives if replacement else min(split.shape.items, negatives)
-    draw = (
-        _given_negatives(negatives, replacement, drop_held_out, split, ids)
-        if is_given
-        else _drawn_negatives(negatives, replacement, split, streams)
-    )
+    if is_given:
+        largest = 1
+        draw = _given_negatives(negatives, replacement, drop_held_out, split, ids)
+    else:
+        largest = negatives if replacement else min(split.shape.items, negatives)
+        draw = _drawn_negatives(negatives, replacement, split, streams)
     # factors need several arrays with a number for each negative, instead of the scores of all
     # items
-    size = users_of_batch(
-        4 * most if isinstance(readable, tuple) else split.shape.items, batch_size
-    )
+    width = 4 * largest if isinstance(readable, tuple) else split.shape.items
+    size = users_of_batch(width, batch_size)
     blocks = in_blocks(np.arange(len(split.user)), split.user // size)
     counts = [
         _counts(blocks[step], readable, split, draw, streams)
@@ -351,39 +346,43 @@ def rank_among_negatives(
 def _counts(
     rows: Ints, scores: ScoreFunction | Factors, split: Split, draw: _Draw, streams: Streams
 ) -> tuple[Ints, Ints]:
-    """Return the numbers of negatives of some rows, and how many rank above the held-out item; ties
-    are broken.
+    """Return the numbers of negatives of some rows, and how many rank above the held-out item.
+
+    Ties are broken at random.
     """
-    of_rows = split.user[rows]
-    users, user_place = np.unique(of_rows, return_inverse=True)
-    score = _score_function(scores, of_rows, split)
+    user = split.user[rows]
+    users, user_place = np.unique(user, return_inverse=True)
+    score = _score_function(scores, user, split)
     tie = streams(_TIES).random(len(rows))
     target = score(np.arange(len(rows)), split.item[rows])
-    require_comparable(not_comparable(target), split.user_ids[of_rows])
+    require_comparable(not_comparable(target), split.user_ids[user])
     place, drawn = draw(users)
     count = np.bincount(place, minlength=len(users))
+    start = np.cumsum(count) - count
     row, offset = ranges(count[user_place])  # the rows of a user share the negatives
-    item = drawn[(np.cumsum(count) - count)[user_place][row] + offset]
-    of_negatives = score(row, item)
-    wrong = np.bincount(row[not_comparable(of_negatives)], minlength=len(rows)) > 0
-    require_comparable(wrong, split.user_ids[of_rows])
-    above = np.bincount(row[of_negatives > target[row]], minlength=len(rows))
-    tied = np.bincount(row[of_negatives == target[row]], minlength=len(rows))
+    item = drawn[start[user_place][row] + offset]
+    drawn_score = score(row, item)
+    wrong = np.bincount(row[not_comparable(drawn_score)], minlength=len(rows)) > 0
+    require_comparable(wrong, split.user_ids[user])
+    above = np.bincount(row[drawn_score > target[row]], minlength=len(rows))
+    tied = np.bincount(row[drawn_score == target[row]], minlength=len(rows))
     return count[user_place], above + (tie * (tied + 1)).astype(np.int64)
 
 
 def _score_function(
     scores: ScoreFunction | Factors, users: Ints, split: Split
 ) -> Callable[[Ints, Ints], NDArray[Any]]:
-    """Return a function from (pairs,) rows and items to scores; `users` are the (rows,) users of
-    the rows.
+    """Return a function from (pairs,) rows and items to scores.
+
+    `users` are the (rows,) users of the rows.
     """
     if not isinstance(scores, tuple):
-        block = block_of_scores(scores, slice(int(users[0]), int(users[-1]) + 1), split.shape.items)
+        block_of_users = slice(int(users[0]), int(users[-1]) + 1)
+        block = block_of_scores(scores, block_of_users, split.shape.items)
         return lambda row, item: block[users[row] - users[0], item]
     factors = scores[0][users].astype(scores[1].dtype, copy=False)
 
-    def of_factors(row: Ints, item: Ints) -> NDArray[Any]:
+    def products(row: Ints, item: Ints) -> NDArray[Any]:
         score = pair_scores(factors, scores[1], row, item)
         wrong = ~np.isfinite(score)
         if wrong.any():
@@ -393,7 +392,7 @@ def _score_function(
             )
         return score
 
-    return of_factors
+    return products
 
 
 def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: Streams) -> _Draw:
@@ -407,12 +406,11 @@ def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: S
         if too_few.any():
             row = too_few.argmax()
             user = split.user_ids[users[too_few]][0]
-            less = (
-                "" if replacement or not n_free[row] else "; take fewer, or draw with replacement"
-            )
+            has_some = not replacement and n_free[row] > 0
+            hint = "; take fewer, or draw with replacement" if has_some else ""
             raise DataError(
                 f"user {shown(user)}: {negatives} negatives cannot be drawn from {n_free[row]} "
-                f"items{less}"
+                f"items{hint}"
             )
         if replacement:
             check_memory_limit((4, negatives), "the negatives of a user", "take fewer")
@@ -438,11 +436,10 @@ def _given_negatives(
         user = user[kept]
         item = item[kept]
     order = np.argsort(user, kind="stable")
-    ends = np.cumsum(np.bincount(user, minlength=split.shape.users))
+    offsets = np.append(0, np.cumsum(np.bincount(user, minlength=split.shape.users)))
     # a matrix in which a negative that is given twice is stored twice
-    matrix = csr_array(
-        (np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape
-    )
+    entries = (np.ones(len(item), np.int8), item[order], offsets)
+    matrix = csr_array(entries, shape=split.training.shape)
 
     def draw(chosen: Ints) -> tuple[Ints, Ints]:
         listed = matrix[chosen]
@@ -454,20 +451,18 @@ def _given_negatives(
         wrong = np.isin(pair, ranges(np.diff(excluded.indptr))[0] * width + excluded.indices)
         is_repeated = (np.diff(pair, prepend=-1) == 0) & (not replacement)
         if is_empty.any():
-            raise DataError(
-                f"negatives, user {shown(users.values[chosen[is_empty.argmax()]])}: has no "
-                "negatives"
-            )
+            lacking = shown(users.values[chosen[is_empty.argmax()]])
+            raise DataError(f"negatives, user {lacking}: has no negatives")
         if (wrong | is_repeated).any():
-            first = (wrong | is_repeated).argmax()
-            row, one = divmod(pair[first], width)
+            index = (wrong | is_repeated).argmax()
+            row, column = divmod(pair[index], width)
             fault = "is there twice; give replacement=True"
-            if wrong[first]:
+            if wrong[index]:
                 hint = "" if drop_held_out else "; drop_held_out=True leaves held-out items out"
                 fault = f"is not a negative, but a training or held-out item of the user{hint}"
             raise DataError(
                 f"negatives, user {shown(users.values[chosen[row]])}: item "
-                f"{shown(items.values[one])} {fault}"
+                f"{shown(items.values[column])} {fault}"
             )
         return place, drawn
 
@@ -478,11 +473,10 @@ def _without_labels(negatives: Any) -> Any:
     """Return negatives with labels as a dict of lists by user, or as a table of users and items."""
     if isinstance(negatives, pd.Series) and has_labels(negatives):
         is_multiple = isinstance(negatives.index, pd.MultiIndex)
-        if is_multiple or not negatives.map(pd.api.types.is_list_like).all():
-            return columns_of(
-                negatives if is_multiple else negatives.rename("item").rename_axis("user"),
-                "negatives",
-            )
+        if is_multiple:
+            return columns_of(negatives, "negatives")
+        if not negatives.map(pd.api.types.is_list_like).all():
+            return columns_of(negatives.rename("item").rename_axis("user"), "negatives")
     elif (
         not isinstance(negatives, pd.DataFrame) or not has_labels(negatives) or is_table(negatives)
     ):

@@ -110,10 +110,10 @@ def rank_users(
             # The last digit of a score may depend on the other users of its block. So the blocks
             # are those of all.
             size = users_of_batch(split.shape.items, batch_size)
-            begins_block = (np.diff(chosen, prepend=-2) > 1) | (
-                np.diff(chosen // size, prepend=-1) > 0
-            )
-            number = np.cumsum(begins_block)[np.searchsorted(chosen, split.user[rows])]
+            follows_a_gap = np.diff(chosen, prepend=-2) > 1
+            begins_block = follows_a_gap | (np.diff(chosen // size, prepend=-1) > 0)
+            block_of_chosen = np.cumsum(begins_block)
+            number = block_of_chosen[np.searchsorted(chosen, split.user[rows])]
             count = partial(
                 _count_scores, scores=scores, split=split, tolerance=tolerance, last=last
             )
@@ -128,24 +128,20 @@ def rank_users(
         steps = progress(range(len(blocks)))
         counted = [block_counts for _, block_counts in zip(steps, run(count, blocks), strict=True)]
     warn_of_last(sum(last), len(rows), stacklevel=4)
-    nothing = np.empty(0, dtype=np.int64)
-    above, tied = (
-        np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True)
-    )
+    nothing = np.empty(0, dtype=np.int64)  # for a split without rows
+    above = np.concatenate([nothing, *(above_of_block for above_of_block, _ in counted)])
+    tied = np.concatenate([nothing, *(tied_of_block for _, tied_of_block in counted)])
     return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
 
 
 def _threads_for(scores: ScoreFunction | Factors, rows: int) -> int:
-    """Return how many threads are worth their start: those of linear algebra, for much work by
-    factors on the host.
+    """Return how many threads are worth their start.
+
+    They are those of linear algebra, for much work by factors on the host.
     """
-    if (
-        not isinstance(scores, tuple)
-        or is_on_device(scores[0])
-        or rows * scores[1].size < _MUCH_WORK
-    ):
+    if not isinstance(scores, tuple) or is_on_device(scores[0]):
         return 1
-    return threads_of_linear_algebra()
+    return threads_of_linear_algebra() if rows * scores[1].size >= _MUCH_WORK else 1
 
 
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:
@@ -166,8 +162,10 @@ def in_blocks(rows: Ints, number: NDArray[Any]) -> list[Ints]:
 def block_of_scores(
     scores: ScoreFunction, users: slice, items: int, read: Callable[[Any], Any] = as_scores
 ) -> Any:
-    """Return the (users, items) scores of consecutive users, read by `as_scores` or as given;
-    refuse another shape.
+    """Return the (users, items) scores of consecutive users, read by `as_scores` or `read`.
+
+    Raises:
+        DataError: they have another shape.
     """
     try:
         block = read(scores(users))
@@ -189,8 +187,9 @@ def not_comparable(scores: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
-    """Raise DataError if a user's candidate, (users,), has a score that is NaN or +∞; the message
-    names the first.
+    """Raise DataError if a candidate of (users,) users has a score that is NaN or +∞.
+
+    The message names the first of these users.
     """
     if wrong.any():
         raise DataError(
@@ -202,13 +201,13 @@ def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) 
 def _count_scores(
     rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None, last: list[int]
 ) -> tuple[Ints, Ints]:
-    """Return above and tied, (rows,) each, of a block of users, and add the number of items at -inf
-    to `last`.
+    """Return above and tied, (rows,) each, of a block of users.
+
+    The number of held-out items at -inf is added to `last`.
     """
     user = split.user[rows]
-    block = block_of_scores(
-        scores, slice(int(user[0]), int(user[-1]) + 1), split.shape.items, as_array
-    )
+    users = slice(int(user[0]), int(user[-1]) + 1)
+    block = block_of_scores(scores, users, split.shape.items, as_array)
     device = Device(block)
     row = user - user[0]
     excluded, offsets = split.non_candidates(rows)
@@ -235,20 +234,23 @@ def _count_scores(
 def _compared(
     device: Device, block: Any, row: Ints, thresholds: tuple[NDArray[Any], NDArray[Any]]
 ) -> NDArray[np.int64]:
-    """Return how many scores are above the high threshold, from the low one on, and NaN or +∞: (3,
-    rows).
+    """Return how many scores of each row are above its tie, in it or above it, and not comparable.
 
     Args:
         device: of the block.
         block: (users, items) scores.
         row: (rows,) rows of the block, ascending.
-        thresholds: low and high, (rows,) each.
+        thresholds: low and high, (rows,) each: the ends of the tie.
+
+    Returns:
+        (3, rows) numbers of scores above the high threshold, of those from the low one on, and of
+        those that are NaN or +∞.
     """
     items = block.shape[1]
     step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
     counts = np.zeros((3, len(row)), dtype=np.int64)
-    for first in range(0, len(row), step):
-        part = slice(first, first + step)
+    for start in range(0, len(row), step):
+        part = slice(start, start + step)
         scores = device.comparable(device.rows(block, row[part]))
         low, high = (device.put(threshold[part, np.newaxis]) for threshold in thresholds)
         counts[0, part] = device.count(scores > high)
@@ -380,10 +382,10 @@ def rank(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3:
         the rank of the relevant item among all candidates.
     """
-    given = aligned(scores, training, held_out, user_ids, item_ids)
-    readable, shape = scores_and_shape(given.scores, batch_size)
+    inputs = aligned(scores, training, held_out, user_ids, item_ids)
+    readable, shape = scores_and_shape(inputs.scores, batch_size)
     split, ids, chosen = split_and_users(
-        given.training, given.held_out, shape, users, given.user_ids, given.item_ids
+        inputs.training, inputs.held_out, shape, users, inputs.user_ids, inputs.item_ids
     )
     readable = aligned_blocks(readable, *ids)
     return rank_users(readable, split, chosen, batch_size=batch_size, progress=progress)
@@ -392,8 +394,9 @@ def rank(
 def scores_and_shape(
     scores: ScoresLike, batch_size: int | None
 ) -> tuple[ScoreFunction | Factors, tuple[int | None, int | None]]:
-    """Return scores as a function or two factors, and the numbers of users and items, where known;
-    as in `rank`.
+    """Return scores as a function or two factors, and the numbers of users and items.
+
+    The scores are those of `rank`. A number that is not known is None.
 
     Raises:
         DataError: the scores are wrong.
@@ -425,21 +428,17 @@ def scores_and_shape(
 
 
 def _factors(pair: tuple[Any, ...]) -> Factors:
-    """Return users' factors as given and items' factors in the precision of the scores, or both on
-    their device.
+    """Return the factors of users and items, those of the items in the precision of the scores.
 
     The factors of the users may be in a file that is larger than the memory, so they are converted
-    when they are used.
+    when they are used. Those on a device stay as they are.
     """
     stay_on_device = any(map(is_on_device, pair))
     if stay_on_device:
         Device(*pair)  # refuses arrays of two libraries or devices
     arrays: list[Any] = [detached(array) if stay_on_device else as_scores(array) for array in pair]
-    if (
-        len(arrays) != 2
-        or any(array.ndim != 2 for array in arrays)
-        or arrays[0].shape[1] != arrays[1].shape[1]
-    ):
+    are_matrices = len(arrays) == 2 and all(array.ndim == 2 for array in arrays)
+    if not are_matrices or arrays[0].shape[1] != arrays[1].shape[1]:
         shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
         raise DataError(
             "a tuple of scores must be two factors, (users, d) and (items, d), not arrays of "
@@ -450,6 +449,5 @@ def _factors(pair: tuple[Any, ...]) -> Factors:
     users, items = arrays
     if stay_on_device:
         return users, items
-    return users, items.astype(
-        np.float32 if users.dtype == items.dtype == np.float32 else np.float64, copy=False
-    )
+    kind = np.float32 if users.dtype == items.dtype == np.float32 else np.float64
+    return users, items.astype(kind, copy=False)

@@ -79,22 +79,19 @@ class Split:
 
     @property
     def candidates(self) -> Ints:
-        """(rows,) n: the number of items minus the user's training items and other held-out
-        items.
-        """
-        own = np.diff(self.training.indptr).astype(np.int64) + np.diff(self.held_out.indptr)
-        return self.training.shape[1] + 1 - own[self.user]
+        """(rows,) n: the number of items without the user's training and other held-out items."""
+        events = np.diff(self.training.indptr).astype(np.int64) + np.diff(self.held_out.indptr)
+        return self.training.shape[1] + 1 - events[self.user]
 
     @cached_property
     def excluded(self) -> csr_array:
-        """(users, items), stored where the item is in training or held out, and so not a negative
-        of the user.
-        """
+        """(users, items), stored where the item is no negative: in training or held out."""
         return csr_array(self.training + self.held_out)
 
     def non_candidates(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the items that are not candidates of some rows: the user's training items and
-        other held-out items.
+        """Return the items that are not candidates of some rows.
+
+        They are the user's training items and other held-out items.
 
         Args:
             rows: (rows,) ascending.
@@ -114,8 +111,8 @@ class Split:
         if user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
             ends = training.indptr[user[0] : user[-1] + 2]
             return training.indices[ends[0] : ends[-1]], ends - ends[0]
-        own = training[user]
-        return own.indices, own.indptr
+        training_of_rows = training[user]
+        return training_of_rows.indices, training_of_rows.indptr
 
     @property
     def shape(self) -> Shape:
@@ -125,30 +122,32 @@ class Split:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the split as npz."""
-        one_each = np.array_equal(self.user, np.arange(len(self.user_ids)))
-        _files.write_npz(
-            path,
-            indptr=self.training.indptr,
-            indices=self.training.indices,
-            held_out=self.item.astype(np.int64),
-            user_ids=self.user_ids,
-            item_ids=self.item_ids,
-            **({} if one_each else {"user": self.user}),
-            **({} if self.timestamps is None else {"timestamps": self.timestamps}),
-            **({} if self.positions is None else {"positions": self.positions}),
-        )
+        arrays: dict[str, NDArray[Any]] = {
+            "indptr": self.training.indptr,
+            "indices": self.training.indices,
+            "held_out": self.item.astype(np.int64),
+            "user_ids": self.user_ids,
+            "item_ids": self.item_ids,
+        }
+        has_one_item_each = np.array_equal(self.user, np.arange(len(self.user_ids)))
+        if not has_one_item_each:
+            arrays["user"] = self.user
+        if self.timestamps is not None:
+            arrays["timestamps"] = self.timestamps
+        if self.positions is not None:
+            arrays["positions"] = self.positions
+        _files.write_npz(path, **arrays)
 
 
 def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Split:
-    """Read a split that `Split.write` wrote, with its timestamps and positions on request; few need
-    them.
+    """Read a split that `Split.write` wrote, with its timestamps and positions on request.
 
     Raises:
         DataError: the file is not a split, or is damaged.
     """
     names = ("indptr", "indices", "held_out", "user_ids", "item_ids")
-    more = ("timestamps", "positions") if timestamps else ()
-    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *more))
+    times = ("timestamps", "positions") if timestamps else ()  # few need them
+    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *times))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
     indices = arrays["indices"]
     item = arrays["held_out"]
@@ -193,8 +192,9 @@ def pair_matrix(
     shape: tuple[int, int],
     kind: type[np.generic] = np.float64,
 ) -> csr_array:
-    """Return a sparse matrix with 1 for each of (pairs,) users and items; its indices take 32 bits
-    if that is enough.
+    """Return a sparse matrix with 1 for each of (pairs,) users and items.
+
+    Its indices take 32 bits if that is enough.
 
     Raises:
         ValueError: an index is out of range.

@@ -1,5 +1,6 @@
-"""What is looked at: figures of results, tables as text, LaTeX and html, and the report, one html
-page.
+"""What is looked at: figures of results, tables, and the report.
+
+Tables are text, LaTeX or html, and the report is one html page.
 
 It needs the core. Packages that add a figure of their own bring it along.
 

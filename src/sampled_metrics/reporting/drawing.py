@@ -96,14 +96,17 @@ def _settings() -> Iterator[None]:
 
 
 styled = _settings()
-"""Decorator: a function that draws with `SETTINGS`, one thread at a time, as the settings are those
-of all threads.
+"""Decorator: a function that draws with `SETTINGS`.
+
+One thread draws at a time, as the settings are those of all threads.
 """
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a figure's name; raise ConfigError if figures are not written in that
-    format.
+    """Return the ending of a figure's name.
+
+    Raises:
+        ConfigError: figures are not written in that format.
     """
     ending = Path(path).suffix.lower()
     if ending not in _TIMELESS:
@@ -115,8 +118,9 @@ def check_ending(path: str | os.PathLike[str]) -> str:
 
 @styled
 def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
-    """Write a figure in the formats given by the paths' endings; the same figure gives the same
-    bytes.
+    """Write a figure in the formats of the paths' endings.
+
+    The same figure gives the same bytes.
     """
     layout = figure.get_layout_engine()
     if layout is not None:  # once for all formats
@@ -144,18 +148,18 @@ def inline_svg(figure: Figure, label: str, prefix: str) -> str:
         text.set_fontfamily("sans-serif")
     with mpl.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has fonts of its own
-        figure.savefig(
-            buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        )
-    drawn = buffer.getvalue()
-    element = re.sub(r' xmlns(:xlink)?="[^"]*"', "", drawn[drawn.index("<svg") :])
+        left_out = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(buffer, format="svg", metadata=left_out)
+    svg = buffer.getvalue()
+    element = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg[svg.index("<svg") :])
     element = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", element)
     return element.replace("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', 1)
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return the style of a line or a mark by its number; 0 is black, and 56 more differ in colour
-    or marker.
+    """Return the style of a line or a mark by its number.
+
+    0 is black, and 56 more differ in colour or marker.
     """
     colour = COLOURS[1 + (number - 1) % (len(COLOURS) - 1)] if number else COLOURS[0]
     return {
@@ -180,10 +184,9 @@ def draw_lines(
     *,
     marked: bool = False,
 ) -> None:
-    """Draw one column over another, a line for each value of a third, named by a function of that
-    value.
+    """Draw one column over another, a line for each value of a third one.
 
-    A line that is 0 or 1 everywhere is drawn as a step.
+    A line is named by a function of its value. A line that is 0 or 1 everywhere is drawn as a step.
     """
     curves = list(table.groupby(by, sort=False))
     for (label, curve), look in zip(curves, styles(len(curves), marked=marked), strict=True):
@@ -216,11 +219,11 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
         for group in _coinciding(panel):
             groups += [group] if len(_together(group)) <= _LONG else [[line] for line in group]
         groups.sort(key=lambda group: _in_panel(group[0])[-1])
+        ends = [_in_panel(group[0])[-1] for group in groups]
+        # a name is as near to its end as those above and below it allow
         line_height = 1.25 * mpl.rcParams["font.size"] / (panel.bbox.height * 72 / panel.figure.dpi)
         spacing = line_height * np.arange(len(groups))
-        heights = (
-            isotonic_regression([_in_panel(group[0])[-1] for group in groups] - spacing).x + spacing
-        )
+        heights = isotonic_regression(ends - spacing).x + spacing
         # clear of the numbers below the panel
         heights = np.maximum(heights, line_height / 2 + spacing)
         for group, height in zip(groups, heights, strict=True):
@@ -236,12 +239,11 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
 
 
 def move_clear(texts: Sequence[Annotation]) -> None:
-    """Move texts beside points to where they are clear of lines, of one another and of the ends of
-    their panels.
+    """Move texts beside points to where they are clear.
 
-    A text that is clear stays where it is. Another one takes the first place that is clear, from
-    the nearest one on, or that with the fewest points of lines. Call the function when the panels
-    have all they will have.
+    They are clear of lines, of one another and of the ends of their panels. A text that is clear
+    stays where it is. Another one takes the first place that is clear, from the nearest one on, or
+    that with the fewest points of lines. Call the function when the panels have all they will have.
     """
     if not texts:
         return
@@ -250,16 +252,16 @@ def move_clear(texts: Sequence[Annotation]) -> None:
     before = [panel.get_position(original=True).frozen() for panel in panels]
     figure.get_layout_engine().execute(figure)
     points = {panel: _points_of_lines(panel) for panel in panels}
-    others: list[Any] = []
+    taken: list[Any] = []
     for text in texts:
         panel: Any = text.axes
-        own = text.get_position(), text.get_horizontalalignment(), text.get_verticalalignment()
-        places = [own, *_places_around()]
+        place = text.get_position(), text.get_horizontalalignment(), text.get_verticalalignment()
+        places = [place, *_places_around()]
         boxes = [_box_at(text, place) for place in places]
-        hidden = [_hidden(box, points[panel], others, panel) for box in boxes]
+        hidden = [_hidden(box, points[panel], taken, panel) for box in boxes]
         best = int(np.argmin(hidden))
         _put(text, places[best])
-        others.append(boxes[best])
+        taken.append(boxes[best])
     for panel, position in zip(panels, before, strict=True):
         panel.set_position(position)  # the layout begins anew when the figure is written
         panel.set_in_layout(True)
@@ -305,13 +307,12 @@ def _points_of_lines(panel: Axes) -> Any:
     return np.concatenate(parts)
 
 
-def _hidden(box: Any, points: Any, others: Sequence[Any], panel: Axes) -> int:
-    """Return how much a box hides: points of lines, other boxes, and the ends of a panel."""
-    inside = (points >= box.min) & (points <= box.max)
+def _hidden(box: Any, points: Any, taken: Sequence[Any], panel: Axes) -> int:
+    """Return how much a box hides: points of lines, boxes that are taken, the ends of a panel."""
+    is_inside = (points >= box.min) & (points <= box.max)
     is_out = (box.min < panel.bbox.min).any() or (box.max > panel.bbox.max).any()
-    return int(inside.all(axis=1).sum()) + _ENDS * (
-        int(is_out) + sum(box.overlaps(other) for other in others)
-    )
+    overlaps = sum(box.overlaps(taken_box) for taken_box in taken)
+    return int(is_inside.all(axis=1).sum()) + _ENDS * (int(is_out) + overlaps)
 
 
 def say_what_coincides(panel: Axes, *, is_named: bool = False) -> None:
@@ -326,11 +327,11 @@ def say_what_coincides(panel: Axes, *, is_named: bool = False) -> None:
     """
     groups = _coinciding(panel)
     at_ends = is_named and _have_names_at_ends(_named_lines(panel))
-    alike = [
-        ",\n".join(str(line.get_label()) for line in group)
-        for group in groups
-        if len(group) > 1 and not (at_ends and len(_together(group)) <= _LONG)
-    ]
+    alike = []
+    for group in groups:
+        shares_a_place = at_ends and len(_together(group)) <= _LONG
+        if len(group) > 1 and not shares_a_place:
+            alike.append(",\n".join(str(line.get_label()) for line in group))
     if not alike:
         return
     title = "coincide:\n" + ";\n".join(alike)
@@ -350,14 +351,12 @@ def _coinciding(panel: Axes) -> list[list[Line2D]]:
     """Return the named lines of a panel in groups, each of lines that coincide."""
     groups: list[list[Line2D]] = []
     for line in _named_lines(panel):
-        near = (
-            group
-            for group in groups
-            if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01)
-        )
-        group = next(near, [])
-        groups += [] if group else [group]
-        group.append(line)
+        for group in groups:
+            if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01):
+                group.append(line)
+                break
+        else:
+            groups.append([line])
     return groups
 
 
@@ -392,8 +391,9 @@ def new_figure(*, shown: bool = False) -> Figure:
 def shown_or_written(
     path: str | os.PathLike[str] | None, draw: Callable[[Figure], Sequence[Axes]]
 ) -> Any:
-    """Draw a figure of pyplot, or one that is written to a path, by a function of an empty figure;
-    return its axes.
+    """Draw a figure of pyplot, or one that is written to a path, and return its axes.
+
+    `draw` is the function that draws into an empty figure.
 
     Raises:
         ConfigError: the ending of the path is another one than svg, png or pdf.
@@ -430,11 +430,11 @@ def panels(
     rows = -(-number // columns)
     figure = Figure(figsize=(WIDTH, height * rows))
     every_panel = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
-    used = [
-        panel for place, panel in enumerate(every_panel) if place < number and place not in empty
-    ]
-    for panel in every_panel:
-        if panel not in used:
+    used = []
+    for place, panel in enumerate(every_panel):
+        if place < number and place not in empty:
+            used.append(panel)
+        else:
             panel.remove()
     for letter, panel in zip(ascii_lowercase if len(used) > 1 else "", used, strict=False):
         panel.set_title(letter, loc="left", x=-0.03, ha="right", fontweight="bold")
@@ -456,8 +456,9 @@ def plain_numbers(axis: Axis) -> None:
 
 
 class _FewerLabels(LogFormatter):
-    """Labels of 2, 3 and 5 between powers of ten, and of others on an axis that is short, so that
-    none overlap.
+    """Labels of 2, 3 and 5 between powers of ten, and of all digits on an axis that is short.
+
+    So none overlap.
     """
 
     def __call__(self, x: float, pos: int | None = None) -> str:
@@ -465,9 +466,10 @@ class _FewerLabels(LogFormatter):
         axis: Any = self.axis
         low, high = sorted(axis.get_view_interval())
         first_digit = round(x / 10.0 ** np.floor(np.log10(x))) if x > 0 else 0
-        return (
-            "" if high > 3 * low and first_digit not in (2, 3, 5) else str(super().__call__(x, pos))
-        )
+        is_long = high > 3 * low
+        if is_long and first_digit not in (2, 3, 5):
+            return ""
+        return str(super().__call__(x, pos))
 
 
 def literal(name: str) -> str:

@@ -35,8 +35,9 @@ def intervals(table: pd.DataFrame) -> Iterator[tuple[Figure, str]]:
 
 @styled
 def by_sample_size(table: pd.DataFrame) -> Figure:
-    """Draw the expectation of one metric by number of negatives; columns as of
-    `expected_by_sample_size`.
+    """Draw the expectation of one metric by number of negatives.
+
+    The columns are those of `expected_by_sample_size`.
     """
     figure, [panel] = panels(1, 1)
     sample_sizes.draw_curves(panel, table)
@@ -44,26 +45,26 @@ def by_sample_size(table: pd.DataFrame) -> Figure:
 
 
 def histograms(tables: Mapping[str, ExactRanks]) -> Iterator[Figure]:
-    """Draw how many ranks are in buckets from 1, 2, 3 to 5, 6 to 10 and so on, a few recommenders
-    in each figure.
+    """Draw how many ranks are in buckets from 1, 2, 3 to 5, 6 to 10 and so on.
+
+    A figure has a few recommenders.
     """
-    counts = rank_histogram(
-        tables, [digit * 10**power for power in range(9) for digit in (1, 2, 5)]
-    )
+    edges = [digit * 10**power for power in range(9) for digit in (1, 2, 5)]
+    counts = rank_histogram(tables, edges)
     counts["bucket"] = counts["bucket"].replace(r"^(\d+)–\1$", r"\1", regex=True)
     names = list(tables)
-    most = 1.05 * counts["events"].max()
-    for first in range(0, len(names), _SIDE_BY_SIDE):
-        of_figure = counts[counts["recommender"].isin(names[first : first + _SIDE_BY_SIDE])]
-        yield _histogram(of_figure, names, most)
+    top = 1.05 * counts["events"].max()
+    for start in range(0, len(names), _SIDE_BY_SIDE):
+        names_of_figure = names[start : start + _SIDE_BY_SIDE]
+        yield _histogram(counts[counts["recommender"].isin(names_of_figure)], names, top)
 
 
 @styled
-def _histogram(counts: pd.DataFrame, names: Sequence[str], most: float) -> Figure:
+def _histogram(counts: pd.DataFrame, names: Sequence[str], top: float) -> Figure:
     figure, [panel] = panels(1, 1)
     draw_bars(panel, counts, names)
     panel.tick_params(axis="x", rotation=90)
-    panel.set(xlabel="rank", ylabel="ranks", ylim=(0, most))
+    panel.set(xlabel="rank", ylabel="ranks", ylim=(0, top))
     return _with_legend(figure)
 
 
@@ -72,7 +73,6 @@ def _with_legend(figure: Figure) -> Figure:
     """Set the size of a figure of one panel, with its legend above it."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.set_size_inches(WIDTH, _HEIGHT + 0.17 * len(labels))
-    figure.legend(
-        handles, [textwrap.fill(label, _LEGEND) for label in labels], loc="outside upper left"
-    )
+    filled = [textwrap.fill(label, _LEGEND) for label in labels]
+    figure.legend(handles, filled, loc="outside upper left")
     return figure

@@ -29,10 +29,8 @@ class Image(NamedTuple):
         """Return the image of an svg."""
         points = re.search(r'<svg[^>]* width="([\d.]+)pt"', svg)
         data = base64.b64encode(svg.encode()).decode()
-        return cls(
-            f"data:image/svg+xml;base64,{data}",
-            f"{float(points[1]) / 72:.2f}in" if points else "100%",
-        )
+        width = f"{float(points[1]) / 72:.2f}in" if points else "100%"
+        return cls(f"data:image/svg+xml;base64,{data}", width)
 
 
 def render(template: str, package: str = "sampled_metrics.reporting", **data: Any) -> str:
@@ -53,8 +51,9 @@ def render(template: str, package: str = "sampled_metrics.reporting", **data: An
 def notebook_table(
     table: pd.DataFrame, cautions: Sequence[str], remarks: Sequence[str]
 ) -> str | None:
-    """Return a table of text as a notebook shows it, with sentences; None, for text in its place,
-    without jinja2.
+    """Return a table of text as a notebook shows it, with sentences.
+
+    It is None without jinja2: the notebook then shows text.
 
     Args:
         table: the table.

@@ -1,5 +1,6 @@
-"""Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible
-without colour.
+"""Draw the results of evaluate, correct, compare, expect and plan.
+
+They are values with intervals, legible without colour.
 """
 
 from __future__ import annotations
@@ -72,6 +73,11 @@ class Panel(NamedTuple):
     of_differences: bool = False  # with a line at 0
     margin: float = 0.0  # differences from minus to plus this are shaded
 
+    @property
+    def marks(self) -> list[Mark]:
+        """The marks of all rows, from top to bottom."""
+        return [mark for marks in self.rows.values() for mark in marks]
+
 
 class Picture(NamedTuple):
     """Panels, and the sentences below them."""
@@ -93,8 +99,9 @@ def picture(table: pd.DataFrame) -> Picture | None:
 
 
 def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the rows of the best recommenders by the first metric, and a sentence, if there are
-    many; else all.
+    """Return the rows of the best recommenders by the first metric, if there are many; else all.
+
+    Also return a sentence on this, which may be empty.
     """
     sides = {
         "a": "value_a",
@@ -102,10 +109,12 @@ def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         "recommender": "exact" if "exact" in table else "value",
     }
     columns = {name: value for name, value in sides.items() if {name, value} <= set(table.columns)}
-    first = table[table["metric"] == table["metric"].iloc[0]] if columns else table
+    if not columns:
+        return table, ""
+    rows = table[table["metric"] == table["metric"].iloc[0]]
     values: dict[str, float] = {}
     for name, value in columns.items():
-        for recommender, number in zip(first[name], first[value], strict=True):
+        for recommender, number in zip(rows[name], rows[value], strict=True):
             values.setdefault(str(recommender), float(number))
     if len(values) <= MANY:
         return table, ""
@@ -115,8 +124,9 @@ def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | None) -> Any:
-    """Draw a result into a file, axes or a figure of pyplot, and return the axes; None if it is no
-    result.
+    """Draw a result into a file, axes or a figure of pyplot, and return the axes.
+
+    They are None if the table is no result.
     """
     drawn = picture(table)
     if drawn is None:
@@ -128,8 +138,9 @@ def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | No
 
 
 def setting_of(table: pd.DataFrame) -> Setting:
-    """Return the setting of a result; a table that lost it, such as one of plain pandas, has the
-    default one.
+    """Return the setting of a result.
+
+    A table that lost it, such as one of plain pandas, has the default one.
     """
     return getattr(table, "setting", Setting())
 
@@ -144,24 +155,18 @@ def caption_of(table: pd.DataFrame) -> str:
 def draw(
     panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH
 ) -> list[Axes]:
-    """Draw panels one below the other, and a caption below them, into an empty figure; set its
-    size.
+    """Draw panels one below the other, and a caption below them, into an empty figure.
+
+    The figure gets its size.
     """
-    legend = {
-        mark.name: mark
-        for panel in panels
-        for marks in panel.rows.values()
-        for mark in marks
-        if mark.name
-    }
-    rows = [sum(map(len, panel.rows.values())) for panel in panels]
-    lines = [len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title) for panel in panels]
-    heights = [
-        0.75 + _ROW * number + 0.2 * of_panel for number, of_panel in zip(rows, lines, strict=True)
-    ]
+    legend = {mark.name: mark for panel in panels for mark in panel.marks if mark.name}
+    heights = []
+    for panel in panels:
+        lines = len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title)
+        heights.append(0.75 + _ROW * len(panel.marks) + 0.2 * lines)
     axes = _axes(figure, heights, caption, width, more=len(legend))
-    for panel, of_panel in zip(panels, axes, strict=True):
-        draw_panel(panel, of_panel)
+    for panel, axes_of_panel in zip(panels, axes, strict=True):
+        draw_panel(panel, axes_of_panel)
     if legend:
         handles = [
             _mark(axes[0], np.nan, np.nan, mark, label=literal(name))
@@ -174,16 +179,16 @@ def draw(
 def _axes(
     figure: Figure, heights: list[float], caption: str, width: float, more: int = 0
 ) -> list[Axes]:
-    """Return axes of these heights in inches, with a caption and room for more lines; set the
-    figure's size.
+    """Return axes of these heights in inches, with a caption and room for more lines.
+
+    The figure gets its size.
     """
     text = textwrap.fill(literal(caption), round(_CAPTION * width))
     figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + more))
     if caption:
         write_below(figure, text)
-    axes: list[Axes] = (
-        figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights).ravel().tolist()
-    )
+    grid = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)
+    axes: list[Axes] = grid.ravel().tolist()
     return axes
 
 
@@ -192,10 +197,12 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     """Draw one panel, with a caption below it, into axes of a figure."""
     height = 0.0
     ticks = []
+    labels = []
     for label, marks in panel.rows.items():
         if height and len(marks) > 1:
             axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
-        ticks.append((height + (len(marks) - 1) / 2, textwrap.fill(literal(label), _LABEL)))
+        ticks.append(height + (len(marks) - 1) / 2)
+        labels.append(textwrap.fill(literal(label), _LABEL))
         for mark in marks:
             if not np.isnan(mark.value):
                 _mark(axes, mark.value, height, mark)
@@ -206,12 +213,12 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
             axes.axvspan(-panel.margin, panel.margin, color="#dddddd", linewidth=0, zorder=0)
     axes.margins(x=0.15)
     if not panel.of_differences and not panel.log:
-        _leave_out_what_cannot_be(axes, [mark for marks in panel.rows.values() for mark in marks])
+        _leave_out_what_cannot_be(axes, panel.marks)
     if panel.log:
-        _log_axis(axes, [mark.value for marks in panel.rows.values() for mark in marks])
+        _log_axis(axes, [mark.value for mark in panel.marks])
     else:
         axes.locator_params(axis="x", nbins=5)
-    axes.set_yticks([place for place, _ in ticks], [label for _, label in ticks])
+    axes.set_yticks(ticks, labels)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(height - 0.4, -0.75)
     axes.grid(axis="y", visible=False)
@@ -220,7 +227,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
         textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text
     ]
     axes.set_xlabel("\n".join(below))
-    for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
+    for place, mark in enumerate(panel.marks):
         _write_value(axes, mark, place)
 
 
@@ -265,8 +272,9 @@ def _leave_out_what_cannot_be(axes: Axes, marks: Iterable[Mark]) -> None:
 
 
 def _log_axis(axes: Axes, values: list[float]) -> None:
-    """Make the axis of some numbers, which may be missing, logarithmic, with labels at 1, 2, 5, 10
-    and so on.
+    """Make the axis of some numbers, which may be missing, logarithmic.
+
+    It has labels at 1, 2, 5, 10 and so on.
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -294,26 +302,25 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 
 
 def _values(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and
-    metric, or group.
+    """Lay out the result of `evaluate` or `correct`.
+
+    It has a row for each recommender, estimator and metric, or group.
     """
     labels = [column for column in ("recommender", "estimator") if column in table]
     styles: Mapping[Any, int] = {}
     if labels:
-        by_style = list(dict.fromkeys(table[labels[-1]]))
-        styles = (
-            line_styles(by_style)
-            if "estimator" in labels
-            else {label: n for n, label in enumerate(by_style)}
-        )
+        distinct = list(dict.fromkeys(table[labels[-1]]))
+        if "estimator" in labels:
+            styles = line_styles(distinct)
+        else:
+            styles = {label: number for number, label in enumerate(distinct)}
     interval = captions.interval_in_words(getattr(table, "setting", None))
     entries = list[_Entry]()
     for row in table.to_dict("records"):
-        named = [
-            estimator_name(str(row[column])) if column == "estimator" else str(row[column])
-            for column in labels
-        ]
-        name = ": ".join(named)
+        words = {column: str(row[column]) for column in labels}
+        if "estimator" in words:
+            words["estimator"] = estimator_name(words["estimator"])
+        name = ": ".join(words.values())
         number = styles[row[labels[-1]]] if labels else 0
         text = captions.in_digits(row["value"], row["low"], row["high"])
         mark = _mark_of(row, "value", text, number, row.get("assumes") != NO_BIAS)
@@ -322,9 +329,8 @@ def _values(table: pd.DataFrame) -> Picture:
             mark = mark._replace(name=name)
             name = part
         entries.append((row["metric"], name, mark))
-    panels = _panels(
-        entries, f"value, {interval}", by_metric=bool(labels) or "group" in table or "of" in table
-    )
+    by_metric = bool(labels) or "group" in table or "of" in table
+    panels = _panels(entries, f"value, {interval}", by_metric=by_metric)
     if "assumes" in table:
         return Picture(panels, _assumptions(table, interval))
     over = captions.over_users_and_seeds if "of" in table else captions.over_users
@@ -337,9 +343,8 @@ def _assumptions(table: pd.DataFrame, interval: str) -> str:
     names_by_assumption: dict[str, list[str]] = {}
     for row in table.to_dict("records"):
         differs = varying[row["estimator"]] and "recommender" in table
-        name = captions.estimator_in_words(
-            str(row["estimator"]), str(row["recommender"]) if differs else ""
-        )
+        recommender = str(row["recommender"]) if differs else ""
+        name = captions.estimator_in_words(str(row["estimator"]), recommender)
         names = names_by_assumption.setdefault(str(row["assumes"]), [])
         if name not in names:
             names.append(name)
@@ -347,8 +352,9 @@ def _assumptions(table: pd.DataFrame, interval: str) -> str:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for
-    each pair or group.
+    """Lay out the result of `compare`.
+
+    It has a row for each metric, or a panel for each with a row for each pair or group.
     """
     entries = list[_Entry]()
     pairs = dict[str, int]()
@@ -358,10 +364,8 @@ def _differences(table: pd.DataFrame) -> Picture:
     for row in table.to_dict("records"):
         verdict = verdict_of_row(row, findings, setting.names) if findings else None
         is_decided = verdict is not None and verdict.conclusion is Conclusion.BETTER
-        if verdict is not None and verdict.conclusion in (
-            Conclusion.UNDECIDED,
-            Conclusion.EQUIVALENT,
-        ):
+        not_decided = (Conclusion.UNDECIDED, Conclusion.EQUIVALENT)
+        if verdict is not None and verdict.conclusion in not_decided:
             hollow.append(verdict)
         mark = _mark_of(row, "difference", difference_in_words(row, verdict), 0, is_decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
@@ -370,10 +374,8 @@ def _differences(table: pd.DataFrame) -> Picture:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
         entries.append((row["metric"], label or pair, mark))
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
-    axis = (
-        f"difference{f' ({b} - {a})' if b else ''}, "
-        f"{captions.interval_in_words(getattr(table, 'setting', None))}"
-    )
+    subject = f"difference ({b} - {a})" if b else "difference"
+    axis = f"{subject}, {captions.interval_in_words(getattr(table, 'setting', None))}"
     panels = _panels(entries, axis, by_metric=any(name in table for name in ("a", "group", "of")))
     sentences = [*assumed(findings, setting), captions.hollow(hollow)]
     if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
@@ -402,17 +404,9 @@ def _expectations(table: pd.DataFrame) -> Picture:
             deviation = float(row["deviation"])
             by = f"{estimator_name(str(row['estimator']))}, expected"
             number = styles[row["estimator"]]
-            marks.append(
-                Mark(
-                    value,
-                    value - deviation,
-                    value + deviation,
-                    value_in_words(value),
-                    number,
-                    True,
-                    by,
-                )
-            )
+            low = value - deviation
+            high = value + deviation
+            marks.append(Mark(value, low, high, value_in_words(value), number, True, by))
         entries += [(what, str(name), mark) for mark in marks]
     panels = _panels(entries, "exact and expected metric", by_metric=True)
     return Picture(panels, captions.of_expectations(setting_of(table).negatives))
@@ -427,8 +421,9 @@ LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
 
 
 def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Panel]:
-    """Return a panel for each metric; or, if not `by_metric` and scales are alike, one with a row
-    for each metric.
+    """Return a panel for each metric, or one with a row for each.
+
+    There is one if not `by_metric` and the scales are alike.
     """
     rows: dict[str, dict[str, list[Mark]]] = {}
     for metric, label, mark in entries:

@@ -21,8 +21,9 @@ _NUMBERED = 3  # most recommenders whose bars have room for numbers
 
 
 def rank_histogram(tables: Mapping[str, ExactRanks], edges: Sequence[int]) -> pd.DataFrame:
-    """Count the held-out items of each recommender by rank; ties count in expectation, so a count
-    may be fractional.
+    """Count the held-out items of each recommender by rank.
+
+    Ties count in expectation, so a count may be fractional.
 
     Args:
         tables: rank tables by recommender.
@@ -42,10 +43,11 @@ def rank_histogram(tables: Mapping[str, ExactRanks], edges: Sequence[int]) -> pd
     rows = []
     for name, table in tables.items():
         half = table.candidates // 2
-        lasts = [*(np.minimum(edge, half) for edge in used), half, table.candidates]
-        firsts = [np.ones_like(half), *(last + 1 for last in lasts[:-1])]
-        for bucket, first, last in zip([*buckets, "worse half"], firsts, lasts, strict=True):
-            rows.append((name, bucket, table.expected_between(first, last)))
+        last_ranks = [*(np.minimum(edge, half) for edge in used), half, table.candidates]
+        rank = np.ones_like(half)  # the first one of a bucket
+        for bucket, last_rank in zip([*buckets, "worse half"], last_ranks, strict=True):
+            rows.append((name, bucket, table.expected_between(rank, last_rank)))
+            rank = last_rank + 1
     return pd.DataFrame(rows, columns=["recommender", "bucket", "events"])
 
 
@@ -64,8 +66,9 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
 def draw_bars(
     panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, numbered: bool = False
 ) -> None:
-    """Draw the table of `rank_histogram` into a panel, each recommender as its place among all of
-    them says.
+    """Draw the table of `rank_histogram` into a panel.
+
+    A recommender has the colour and the hatches of its place among all recommenders.
     """
     buckets = list(dict.fromkeys(table["bucket"]))
     drawn = [name for name in recommenders if (table["recommender"] == name).any()]
@@ -73,9 +76,10 @@ def draw_bars(
     upright = len(drawn) > 1 and table["events"].max() >= 10_000  # five digits are wider than a bar
     for number, name in enumerate(drawn):
         place = list(recommenders).index(name)
+        events = table[table["recommender"] == name].set_index("bucket")["events"]
         bars = panel.bar(
             np.arange(len(buckets)) + (number - (len(drawn) - 1) / 2) * width,
-            table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets),
+            events.reindex(buckets),
             width,
             label=literal(name),
             color=style(place)["color"],
@@ -91,10 +95,10 @@ def draw_bars(
                 rotation=90 if upright else 0,
                 padding=2 * upright,
             )
-    numbers = [
+    labels = [
         bucket.replace(" to half", "–n/2").replace("worse half", "n/2–n") for bucket in buckets
     ]
-    panel.set_xticks(np.arange(len(buckets)), numbers)
+    panel.set_xticks(np.arange(len(buckets)), labels)
     panel.tick_params(axis="x", length=0)
     panel.set_xlim(-0.5, len(buckets) - 0.5)
     panel.margins(y=0.25 if numbered and upright else 0.08)

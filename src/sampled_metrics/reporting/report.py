@@ -58,6 +58,9 @@ _DECIMALS = {
 }
 """Columns that are shown with four decimals."""
 
+_LEADING = ("group", "metric", "a", "b", "conclusion", "size")
+"""Columns of a comparison that are shown before the numbers."""
+
 SHOWN_NEGATIVES = 100
 """The number of sampled negatives for which a page of exact ranks says who would be ordered
 wrongly.
@@ -122,54 +125,59 @@ def report(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4
         and 5.
     """
-    given = tables_by_name(ranks, "report")
-    is_named = all(given)
-    tables = {name or "ranks": table for name, table in given.items()}
+    tables_of_names = tables_by_name(ranks, "report")
+    is_named = all(tables_of_names)
+    tables = {name or "ranks": table for name, table in tables_of_names.items()}
     if path is not None:
         _files.require_writable(path, [table.source for table in tables.values()])
     _check(tables, path, margin, replacement)
-    first = next(iter(tables.values()))
-    wanted = (
-        list(checked_metrics(first, metrics).values()) if first.has_one_relevant_item else metrics
-    )
+    example = next(iter(tables.values()))  # all are of one kind
+    wanted = metrics
+    if example.has_one_relevant_item:
+        wanted = list(checked_metrics(example, metrics).values())
     options: dict[str, Any] = {"metrics": wanted, "confidence_level": confidence_level}
-    results, left_out = (
-        _corrected(tables, options)
-        if first.is_sampled
-        else ({name: evaluate(table, **options) for name, table in tables.items()}, [])
-    )
+
+    # the results
+    left_out: list[str] = []
+    if example.is_sampled:
+        results, left_out = _corrected(tables, options)
+    else:
+        results = {name: evaluate(table, **options) for name, table in tables.items()}
     compared = compare(tables, best=MANY, margin=margin, **options) if len(tables) > 1 else None
     best = tables if compared is None else _best(tables, compared)
-    cautions = next(iter(results.values())).cautions if compared is None else compared.cautions
+
+    # what is said once, at the top of the page
+    all_results = [*results.values()] if compared is None else [*results.values(), compared]
+    cautions = all_results[0].cautions if compared is None else compared.cautions
     known = [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
+    remarks = {remark for result in all_results for remark in result.remarks}
+
+    # the parts of the page, whose figures are numbered in this order
     drawn = _Drawn()
-    remarks = {
-        text
-        for result in (*results.values(), compared)
-        if result is not None
-        for text in result.remarks
-    }
-    exact = {name: table for name, table in best.items() if "expect" in table.taken_by}
     values = _values_of(results, left_out, known, drawn)
-    by_group = (
-        _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn) if groups else []
-    )
+    values["heading"] = "True metrics, estimated" if example.is_sampled else "Metrics"
+    by_group = []
+    if groups:
+        by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn)
+    comparison = None if compared is None else _comparison(compared, list(best), drawn)
+    exact = {name: table for name, table in best.items() if "expect" in table.taken_by}
+    negatives = None
+    if exact:
+        negatives = _sampled_negatives(exact, wanted, replacement, progress, compared, drawn)
+    histograms = _histograms(best, example.is_sampled, drawn)
+    names = words.several_in_words(tables) if is_named else "one recommender"
     text = render(
         "report.html",
-        title=first.title.format(
-            names=words.several_in_words(tables) if is_named else "one recommender"
-        ),
+        title=example.title.format(names=names),
         cautions=cautions,
         verdicts=[] if compared is None else words.verdicts_in_words(compared),
-        reversals=[text for part in by_group for text in part["verdicts"]],
-        shortest=_shortest(results, first.is_sampled),
-        values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
-        comparison=None if compared is None else _comparison(compared, list(best), drawn),
+        reversals=[verdict for part in by_group for verdict in part["verdicts"]],
+        shortest=_shortest(results, example.is_sampled),
+        values=values,
+        comparison=comparison,
         groups=by_group,
-        negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn)
-        if exact
-        else None,
-        ranks=_histograms(best, first.is_sampled, drawn),
+        negatives=negatives,
+        ranks=histograms,
         read=laid_out(_what_was_read(tables)),
         version=__version__,
         level=f"{100 * confidence_level:g}",
@@ -180,9 +188,7 @@ def report(
 
 
 def _check(tables: Mapping[str, Table], path: Any, margin: Any, replacement: bool) -> None:
-    """Raise ConfigError if an option has no effect on the page, or the name of its file is of
-    another format.
-    """
+    """Raise ConfigError if an option has no effect on the page, or its file is no html."""
     if margin is not None and len(tables) < 2:
         raise ConfigError(
             "margin: is for the pairs of two recommenders or more, and there is one; leave it out"
@@ -225,9 +231,8 @@ def _best(tables: Mapping[str, Table], compared: Comparison) -> dict[str, Table]
     """Return the tables of the recommenders whose pairs are on the page."""
     if "a" not in compared:
         return dict(tables)
-    return {
-        name: table for name, table in tables.items() if name in {*compared["a"], *compared["b"]}
-    }
+    shown = {*compared["a"], *compared["b"]}
+    return {name: table for name, table in tables.items() if name in shown}
 
 
 # --- in short, and ranks ------------------------------------------------------------------------
@@ -245,10 +250,9 @@ def _histograms(tables: Mapping[str, Table], is_sampled: bool, drawn: _Drawn) ->
     ranks = {
         name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None
     }
-    histograms = (
-        ((figure, "Histogram of ranks") for figure in figures.histograms(ranks)) if ranks else ()
-    )
-    return {"figures": drawn(histograms), "caption": words.of_histograms(is_sampled)}
+    pictures = figures.histograms(ranks) if ranks else ()
+    titled = ((picture, "Histogram of ranks") for picture in pictures)
+    return {"figures": drawn(titled), "caption": words.of_histograms(is_sampled)}
 
 
 # --- metrics ------------------------------------------------------------------------------------
@@ -257,8 +261,9 @@ def _histograms(tables: Mapping[str, Table], is_sampled: bool, drawn: _Drawn) ->
 def _corrected(
     sampled: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[dict[str, Result], list[str]]:
-    """Return the true metrics behind sampled ranks, and sentences on the estimators that are not
-    valid for them.
+    """Return the true metrics behind sampled ranks, and sentences on what is left out.
+
+    Estimators that are not valid for the ranks are left out.
     """
     results = {}
     left_out = []
@@ -279,27 +284,28 @@ def _corrected(
 def _values_of(
     results: Mapping[str, Result], left_out: list[str], known: Sequence[str], drawn: _Drawn
 ) -> dict[str, Any]:
-    """Return values, remarks and intervals; several recommenders or estimators have a table for
-    each metric.
+    """Return values, remarks and intervals.
 
-    Cautions that are known are left out, as the page begins with them.
+    Several recommenders or estimators have a table for each metric. Cautions that are known are
+    left out, as the page begins with them.
     """
-    cautions = {
-        name: [text for text in result.cautions if text not in known]
-        for name, result in results.items()
-    }
-    further = {name: result.further_remarks for name, result in results.items()}
-    [first, *_] = results.values()
-    table = by_recommender(results) if len(results) > 1 else first
+    cautions = {}
+    further = {}
+    for name, result in results.items():
+        cautions[name] = [caution for caution in result.cautions if caution not in known]
+        further[name] = result.further_remarks
+    is_alone = len(results) == 1
+    table = next(iter(results.values())) if is_alone else by_recommender(results)
     bounds = table[_holds_truth(table)]
-    if len(results) == 1 and first["metric"].is_unique:
-        tables = [{"heading": "", "note": "", "table": laid_out(_worded(first)), "biased": None}]
+    if is_alone and table["metric"].is_unique:
+        tables = [{"heading": "", "note": "", "table": laid_out(_worded(table)), "biased": None}]
     else:
         tables = [
             _of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)
         ]
+    sentences = words.by_recommender_in_words(cautions)
     return {
-        "cautions": [text for text in words.by_recommender_in_words(cautions) if text not in known],
+        "cautions": [sentence for sentence in sentences if sentence not in known],
         "tables": tables,
         "figures": drawn(figures.intervals(bounds)),
         "caption": caption_of(bounds),
@@ -308,13 +314,13 @@ def _values_of(
 
 
 def _of_metric(label: str, cells: Result) -> dict[str, Any]:
-    """Return the rows of a metric; those of estimators whose interval does not cover their bias are
-    apart.
+    """Return the rows of a metric.
+
+    Those of estimators whose interval does not cover their bias are apart.
     """
-    holds = _holds_truth(cells)
-    bounds, biased = (
-        _worded(part).drop(columns="Metric") for part in (cells[holds], cells[~holds])
-    )
+    holds_truth = _holds_truth(cells)
+    bounds = _worded(cells[holds_truth]).drop(columns="Metric")
+    biased = _worded(cells[~holds_truth]).drop(columns="Metric")
     return {
         "heading": metric_name(label),
         "note": words.BIASED_AUC if label == "auc" else words.BIASED,
@@ -324,14 +330,10 @@ def _of_metric(label: str, cells: Result) -> dict[str, Any]:
 
 
 def _holds_truth(table: Result) -> NDArray[np.bool_]:
-    """Return the (rows,) rows whose interval holds the true metric: all but those of estimators
-    with a bias.
-    """
-    return (
-        table["estimator"].isin(BOUNDS).to_numpy()
-        if "estimator" in table
-        else np.ones(len(table), dtype=bool)
-    )
+    """Return which (rows,) intervals hold the true metric: not those of estimators with a bias."""
+    if "estimator" in table:
+        return table["estimator"].isin(BOUNDS).to_numpy()
+    return np.ones(len(table), dtype=bool)
 
 
 def _comparison(compared: Comparison, names: Sequence[str], drawn: _Drawn) -> dict[str, Any]:
@@ -354,12 +356,8 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
         if column in text:
             text[column] = text[column].map(name_of)
     if "conclusion" in text:  # before the numbers, as a wide table goes on beyond the page
-        first = [
-            column
-            for column in ("group", "metric", "a", "b", "conclusion", "size")
-            if column in text
-        ]
-        text = text[[*first, *text.columns.difference(first, sort=False)]]
+        leading = [name for name in _LEADING if name in text]
+        text = text[[*leading, *text.columns.difference(leading, sort=False)]]
     headings = {column: column.replace("_", " ").capitalize() for column in text}
     headings |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
     headings |= {"higher_a": "A higher", "higher_b": "B higher"}
@@ -381,16 +379,17 @@ def _by_group(
     shown: Collection[str],
     drawn: _Drawn,
 ) -> list[dict[str, Any]]:
-    """Return values by group, of sampled ranks their strict bounds, and comparisons by group, with
-    a figure of each.
+    """Return values by group and comparisons by group, with a figure of each.
 
-    Sentences that are shown on the page already are left out.
+    The values of sampled ranks are their strict bounds. Sentences that are shown on the page
+    already are left out.
     """
-    given = tables if len(tables) > 1 else next(iter(tables.values()))
-    if next(iter(tables.values())).is_sampled:
-        values = correct(given, estimators=ESTIMATORS[0], groups=groups, **options)
+    example = next(iter(tables.values()))
+    ranks = tables if len(tables) > 1 else example
+    if example.is_sampled:
+        values = correct(ranks, estimators=ESTIMATORS[0], groups=groups, **options)
     else:
-        values = evaluate(given, groups=groups, **options)
+        values = evaluate(ranks, groups=groups, **options)
     parts = {"Metrics by group": values}
     if len(tables) > 1:
         parts["Comparisons by group"] = compare(
@@ -398,8 +397,9 @@ def _by_group(
         )
     shown_parts = []
     for title, table in parts.items():
-        differs = [one for one in table.findings if one.kind in ("order-differs", "order-reversed")]
-        verdicts = wording.remarks(differs, table.setting)
+        kinds = ("order-differs", "order-reversed")
+        differing = [finding for finding in table.findings if finding.kind in kinds]
+        verdicts = wording.remarks(differing, table.setting)
         remarks = [text for text in table.further_remarks if text not in {*shown, *verdicts}]
         shown_parts.append(
             {
@@ -427,34 +427,29 @@ def _sampled_negatives(
     drawn: _Drawn,
 ) -> dict[str, Any]:
     """Return the expectation of an evaluation on sampled negatives, by their number."""
-    most = min(int(table.candidates.min()) for table in tables.values()) - 1
-    sizes = [
-        digit * 10**power for power in range(9) for digit in (1, 2, 5) if digit * 10**power <= most
-    ]
+    largest = min(int(table.candidates.min()) for table in tables.values()) - 1
+    round_sizes = [digit * 10**power for power in range(9) for digit in (1, 2, 5)]
+    sizes = [size for size in round_sizes if size <= largest]
     if not sizes:
         return {"figures": [], "orders": [], "note": words.NOTHING_TO_SAMPLE}
     expected = {
         m: expect(tables, negatives=m, metrics=wanted, replacement=replacement)
         for m in progress(sizes)
     }
-    rows = pd.concat(
-        [pd.DataFrame(table).assign(negatives=m) for m, table in expected.items()],
-        ignore_index=True,
-    )
+    tables_of_sizes = [pd.DataFrame(table).assign(negatives=m) for m, table in expected.items()]
+    rows = pd.concat(tables_of_sizes, ignore_index=True)
     by_size = (
         (figures.by_sample_size(cells), metric_name(str(label)))
         for label, cells in rows.groupby("metric", sort=False)
     )
-    is_shown = SHOWN_NEGATIVES in expected and compared is not None
-    orders = (
-        _orders(expected[SHOWN_NEGATIVES], compared) if is_shown and compared is not None else []
-    )
+    orders = []
+    if compared is not None and SHOWN_NEGATIVES in expected:
+        orders = _orders(expected[SHOWN_NEGATIVES], compared)
     return {"figures": drawn(by_size), "orders": orders, "caption": words.BY_SAMPLE_SIZE}
 
 
 def _orders(expected: Result, compared: Comparison) -> list[str]:
-    """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks
-    do not decide.
+    """Say which decided pairs a sample orders wrongly, and how many pairs are not decided.
 
     Pairs with a recommender that has no expectation, as of staged ranks, are left out.
     """
@@ -472,20 +467,19 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         if verdict.better is not None
     }
     values = expected.set_index(["metric", "recommender"])["expected"]
-    alike = [
-        verdict
-        for (label, better, worse), verdict in sorted(decided.items(), key=lambda item: item[0])
-        if abs(values[label, better] - values[label, worse]) <= EQUAL
+    alike = []
+    for label, better, worse in sorted(decided):
+        if abs(values[label, better] - values[label, worse]) <= EQUAL:
+            alike.append(decided[label, better, worse])
+    wrong = [
+        finding for finding in wrong_orders(expected) if (finding.metric, *finding.names) in decided
     ]
+    labels = dict.fromkeys(compared["metric"])
     orders = words.Orders(
         negatives=expected.setting.negatives,
         verdicts=verdicts,
-        wrong=[
-            finding
-            for finding in wrong_orders(expected)
-            if (finding.metric, *finding.names) in decided
-        ],
+        wrong=wrong,
         alike=alike,
-        unchanged=[label for label in dict.fromkeys(compared["metric"]) if not can_mislead(label)],
+        unchanged=[label for label in labels if not can_mislead(label)],
     )
     return words.orders_in_words(orders, expected.setting)

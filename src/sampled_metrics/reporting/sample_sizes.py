@@ -50,8 +50,9 @@ def expected_by_sample_size(
     assume_replacement: bool,
     progress: Progress = no_progress,
 ) -> pd.DataFrame:
-    """Compute the expected estimates of a metric by sample size, ties broken at random; nothing is
-    drawn.
+    """Compute the expected estimates of a metric by sample size.
+
+    Ties are broken at random, and nothing is drawn.
 
     Args:
         tables: rank tables by recommender.
@@ -88,10 +89,9 @@ def expected_by_sample_size(
             distributions[name] = thinned(distributions[name], m)
             outcomes = Outcomes.from_design(SamplingDesign(m, replacement), table.mean_candidates)
             for label in estimators:
-                fitted = linear_estimator(label, assume_replacement=assume_replacement).fit(
-                    outcomes, [target]
-                )
-                expected[name, label, m] = float(distributions[name] @ fitted.weights[0])
+                estimator = linear_estimator(label, assume_replacement=assume_replacement)
+                weights = estimator.fit(outcomes, [target]).weights[0]
+                expected[name, label, m] = float(distributions[name] @ weights)
     rows = [
         (metric_label, name, label, m, expected[name, label, m], exact[name])
         for label in estimators
@@ -105,11 +105,11 @@ def expected_by_sample_size(
 
 @styled
 def draw(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each
-    recommender.
+    """Draw the table of `expected_by_sample_size`.
 
-    An estimator on a logarithmic scale has a second panel, from m = 100 on, on a linear scale. Each
-    crossing of two lines has a circle with its m.
+    It has a panel for each estimator, and a line for each recommender. An estimator on a
+    logarithmic scale has a second panel, from m = 100 on, on a linear scale. Each crossing of two
+    lines has a circle with its m.
     """
     contents: list[tuple[str, pd.DataFrame, bool]] = []
     for label, curves in table.groupby("estimator", sort=False):
@@ -135,11 +135,10 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
 
 
 def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> list[Annotation]:
-    """Draw a circle with its m at each crossing, (crossings, 2) m and per cent, of curves; return
-    the numbers.
+    """Draw a circle with its m at each crossing of curves, and return these numbers.
 
-    The number is below the circle, on the side that falling or rising curves leave free, or above
-    it at the first sample size.
+    Crossings are (crossings, 2): m and per cent. The number is below the circle, on the side that
+    falling or rising curves leave free, or above it at the first sample size.
     """
     if len(crossings):
         panel.margins(y=0.15)
@@ -160,31 +159,30 @@ def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> lis
 
 
 def _crossings(table: pd.DataFrame) -> Floats:
-    """Return where lines of an estimator cross, (crossings, 2) m and per cent; none of more than
-    `_FEW` lines.
+    """Return where lines of an estimator cross, (crossings, 2): m and per cent.
+
+    Crossings of more than `_FEW` lines are not marked.
     """
     curves = 100 * table.pivot(index="negatives", columns="recommender", values="expected")
+    if len(curves.columns) > _FEW:
+        return np.empty((0, 2))
+    size = np.log(curves.index.to_numpy())
     crossings: list[tuple[float, float]] = []
-    for one, other in combinations(curves.columns if len(curves.columns) <= _FEW else [], 2):
-        gap = (curves[one] - curves[other]).to_numpy()
-        size = np.log(curves.index.to_numpy())
+    for recommender, rival in combinations(curves.columns, 2):
+        height = curves[recommender].to_numpy()
+        gap = height - curves[rival].to_numpy()
         gap = np.where(np.abs(gap) <= 100 * EQUAL, 0.0, gap)  # equal but for rounding
         for step in np.flatnonzero(gap[:-1] * gap[1:] < 0):
             share = gap[step] / (gap[step] - gap[step + 1])
-            low = curves[one].iloc[step]
-            high = curves[one].iloc[step + 1]
-            crossings.append(
-                (
-                    np.exp(size[step] + share * (size[step + 1] - size[step])),
-                    low + share * (high - low),
-                )
-            )
+            m = np.exp(size[step] + share * (size[step + 1] - size[step]))
+            crossings.append((m, height[step] + share * (height[step + 1] - height[step])))
     return np.array(crossings).reshape(-1, 2)
 
 
 def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False) -> None:
-    """Draw the rows of one estimator into a panel; on a logarithmic scale if they are far above the
-    exact values.
+    """Draw the rows of one estimator into a panel.
+
+    The scale is logarithmic if they are far above the exact values.
 
     Args:
         panel: the panel.
@@ -210,7 +208,8 @@ def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False)
 
 
 def _is_crushed(table: pd.DataFrame) -> bool:
-    """Return whether the exact values would be one line on a linear scale, as the expected ones are
-    far above them.
+    """Return whether the exact values would be one line on a linear scale.
+
+    They would be where the expected ones are far above them.
     """
     return bool(0 < _CRUSHED * table["exact"].min() < table["expected"].max())

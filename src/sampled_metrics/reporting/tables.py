@@ -27,8 +27,9 @@ def plus_minus(mean: float, sd: float, digits: int) -> str:
 def with_best(
     cells: "pd.Series[str]", values: "pd.Series[float]", by: Sequence["pd.Series[str]"], digits: int
 ) -> "pd.Series[str]":
-    """Return cells in which the largest rounded value of each group is bold, unless all of the
-    group are equal.
+    """Return cells in which the largest rounded value of each group is bold.
+
+    None is bold in a group whose values are all equal.
 
     Args:
         cells: text of the cells.
@@ -81,8 +82,8 @@ def as_latex(
         cells = cells + superscripts.map(
             lambda text: rf"\textsuperscript{{{text}}}" if text else ""
         )
-    rows = [[latex_text(str(name)) for name in table], *cells.to_numpy().tolist()]
-    header, *lines = (" & ".join(row) + r" \\" for row in rows)
+    names = [latex_text(str(name)) for name in table]
+    header, *lines = (" & ".join(row) + r" \\" for row in [names, *cells.to_numpy().tolist()])
     columns = "".join("r" if is_numeric else "l" for is_numeric in are_numbers(table))
     start = rf"\begin{{tabular}}{{{columns}}}"
     rules = (r"\toprule", header, r"\midrule", *lines, r"\bottomrule")
@@ -158,70 +159,74 @@ def laid_out(table: pd.DataFrame) -> PageTable:
     has_words = bool((text.map(len) > _WORDS).to_numpy().any())
     labels = 1 if has_words else _label_columns(text)
     sticky = {} if has_words else _sticky(text.iloc[:, :labels])
-    aligned = {
+    styles_of_numbers = {
         column: _alignment(text.iloc[:, column])
         for column, is_numeric in enumerate(are_numbers(text))
         if is_numeric and column >= labels
     }
     head = []
     for column, name in enumerate(text):
-        kind, style = sticky.get(column, ("number" if column in aligned else "", ""))
+        kind, style = sticky.get(column, ("number" if column in styles_of_numbers else "", ""))
         head.append(Cell(printable(str(name)), kind, style))
     rows = []
     for index, row in enumerate(text.itertuples(index=False)):
-        cells = [
-            Cell(row[column], *sticky.get(column, ("", "")), is_label=True)
-            for column in range(labels)
-        ]
+        cells = []
+        for column in range(labels):
+            kind, style = sticky.get(column, ("", ""))
+            cells.append(Cell(row[column], kind, style, is_label=True))
         for column in range(labels, len(row)):
-            kind, style = ("number", aligned[column][index]) if column in aligned else ("", "")
+            is_numeric = column in styles_of_numbers
+            kind = "number" if is_numeric else ""
+            style = styles_of_numbers[column][index] if is_numeric else ""
             cells.append(Cell(row[column], kind, style, head[column].text if has_words else ""))
         rows.append(cells)
     return PageTable("words" if has_words else "numbers", head, rows)
 
 
 def _alignment(cells: "pd.Series[str]") -> list[str]:
-    """Return the style of each cell, which aligns the decimal points of a column; empty for most
-    decimals.
+    """Return the style of each cell, which aligns the decimal points of a column.
+
+    It is empty for a cell with the most decimals, and for a dash.
     """
     decimals = [len(cell.strip("*").partition(".")[2].rpartition(".")[2]) for cell in cells]
-    most = max(
+    largest = max(
         (count for cell, count in zip(cells, decimals, strict=True) if cell != "-"), default=0
     )
-    return [
-        ""
-        if cell == "-" or count == most
-        else f"--short: calc({most - count}ch + {0 if count else 0.3}em)"
-        for cell, count in zip(cells, decimals, strict=True)
-    ]
+    styles = []
+    for cell, count in zip(cells, decimals, strict=True):
+        if cell == "-" or count == largest:
+            styles.append("")
+        else:
+            point = 0 if count else 0.3  # em; a whole number has no point
+            styles.append(f"--short: calc({largest - count}ch + {point}em)")
+    return styles
 
 
 def _label_columns(text: pd.DataFrame) -> int:
-    """Count the columns that label a row: the first, and those after it up to the first column of
-    numbers.
-    """
-    numbers = [bool(text[name].str.fullmatch(r"-|\**[-+]?[\d.].*").all()) for name in text]
-    return next(
-        (column for column, is_numeric in enumerate(numbers) if is_numeric and column), len(numbers)
-    )
+    """Count the columns that label a row: the first one, and those before numbers begin."""
+    for column, name in enumerate(text):
+        if column and text[name].str.fullmatch(r"-|\**[-+]?[\d.].*").all():
+            return column
+    return len(text.columns)
 
 
 def _sticky(labels: pd.DataFrame) -> dict[int, tuple[str, str]]:
-    """Return the classes and the style of the label columns that a phone keeps in sight: the last
-    that fit.
+    """Return the classes and the style of the label columns that a phone keeps in sight.
+
+    They are the last ones that fit.
     """
-    widths = [  # in em: the letters, bold in the header, and the padding
-        max(0.62 * min(labels[name].map(len).max(), _LABEL), 0.8 * max(map(len, str(name).split())))
-        + 0.8
-        for name in labels
-    ]
+    widths = []
+    for name in labels:
+        letters = 0.62 * min(labels[name].map(len).max(), _LABEL)
+        bold_letters = 0.8 * max(map(len, str(name).split()))  # of the header
+        widths.append(max(letters, bold_letters) + 0.8)  # in em, with the padding
     last = len(widths) - 1
-    first = next(
-        column for column in range(len(widths)) if sum(widths[column:]) <= _LABELS or column == last
-    )
+    start = 0
+    while start < last and sum(widths[start:]) > _LABELS:
+        start += 1
     attributes = {}
-    for column in range(first, len(widths)):
+    for column in range(start, len(widths)):
         kind = "stays last" if column == last else "stays"
-        style = f"--left: {sum(widths[first:column]):.2f}em; --width: {widths[column]:.2f}em"
+        style = f"--left: {sum(widths[start:column]):.2f}em; --width: {widths[column]:.2f}em"
         attributes[column] = kind, style
     return attributes

@@ -1,5 +1,6 @@
-"""The words of a report: what its results and figures show, beside the remarks of the results
-themselves.
+"""The words of a report, beside the remarks of the results themselves.
+
+They say what its results and figures show.
 """
 
 from __future__ import annotations
@@ -59,9 +60,7 @@ class Orders:
 
 
 def orders_in_words(orders: Orders, setting: Setting) -> list[str]:
-    """Say which decided pairs a sample orders wrongly, and how many pairs the exact ranks do not
-    decide.
-    """
+    """Say which decided pairs a sample orders wrongly, and how many pairs are not decided."""
     sentences = list(wording.remarks(orders.wrong, setting))
     for verdict in orders.alike:
         sentences.append(
@@ -77,10 +76,10 @@ def orders_in_words(orders: Orders, setting: Setting) -> list[str]:
             f"With {orders.negatives} sampled negatives, {pairs} are ordered rightly on average."
         )
     if undecided:
+        kinds = "Undecided or equivalent" if equivalent else "Undecided"
         sentences.append(
-            f"Undecided{' or equivalent' if equivalent else ''} by the exact ranks: {undecided} of "
-            f"{len(conclusions)} comparisons of two recommenders by a metric. No order of these is "
-            "right or wrong."
+            f"{kinds} by the exact ranks: {undecided} of {len(conclusions)} comparisons of two "
+            "recommenders by a metric. No order of these is right or wrong."
         )
     if orders.unchanged:
         labels = enumerated(map(metric_name, orders.unchanged))
@@ -100,12 +99,11 @@ def metrics_in_words(results: Mapping[str, Result]) -> list[str]:
     """Return the metrics of each recommender as a sentence."""
     sentences = []
     for name, table in results.items():
-        values = [
-            f"{metric_name(row['metric'])} is {cell(row['value'])} ({cell(row['low'])} to "
-            f"{cell(row['high'])})"
-            for row in table.to_dict("records")
-        ]
-        sentences.append(f"{name}: {', '.join(values)}.")
+        phrases = []
+        for row in table.to_dict("records"):
+            interval = f"{cell(row['low'])} to {cell(row['high'])}"
+            phrases.append(f"{metric_name(row['metric'])} is {cell(row['value'])} ({interval})")
+        sentences.append(f"{name}: {', '.join(phrases)}.")
     return sentences
 
 
@@ -114,9 +112,8 @@ def bounds_in_words(results: Mapping[str, Result]) -> list[str]:
     sentences = []
     for name, table in results.items():
         bounds = [finding for finding in table.findings if finding.kind == "bounds"]
-        sentences += [
-            f"{name}: {sentence}" for sentence in wording.remarks(bounds, table.setting)[:1]
-        ]
+        remarks = wording.remarks(bounds, table.setting)
+        sentences += [f"{name}: {remark}" for remark in remarks[:1]]
     return sentences
 
 
@@ -126,17 +123,19 @@ def left_out(estimator: str, recommender: str, error: Exception) -> str:
 
 
 def by_recommender_in_words(sentences_by_name: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the sentences on recommenders once each, with the names of those that have them, if
-    not all do.
+    """Return the sentences on recommenders once each, with the names of those that have them.
+
+    A sentence on all of them has no names.
     """
     names_by_sentence: dict[str, list[str]] = {}
     for name, sentences in sentences_by_name.items():
         for sentence in sentences:
             names_by_sentence.setdefault(sentence, []).append(name)
-    return [
-        sentence if len(names) == len(sentences_by_name) else f"{enumerated(names)}: {sentence}"
-        for sentence, names in names_by_sentence.items()
-    ]
+    named = []
+    for sentence, names in names_by_sentence.items():
+        is_on_all = len(names) == len(sentences_by_name)
+        named.append(sentence if is_on_all else f"{enumerated(names)}: {sentence}")
+    return named
 
 
 def several_in_words(names: Collection[str]) -> str:

@@ -1,6 +1,4 @@
-"""Families of comparisons: Holm's method by hand, critical values by known distributions, groups,
-and false alarms.
-"""
+"""Families of comparisons: Holm's method, critical values, groups, and false alarms."""
 
 from itertools import combinations
 
@@ -13,8 +11,9 @@ from sampled_metrics.core.inference.means import intervals
 
 
 def test_holm_by_hand_and_by_his_steps():
-    """Four hypotheses: 4 · .005, 3 · .01, 2 · .03, then no less than before; and p > α / (those
-    that are left) ends.
+    """Four hypotheses: 4 · .005, 3 · .01, 2 · .03, then no less than before.
+
+    His steps end at the first p > α / (those that are left).
     """
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     for p_values in np.random.default_rng(3).beta(0.2, 2, size=(50, 8)):
@@ -28,9 +27,7 @@ def test_holm_by_hand_and_by_his_steps():
     ("recommenders", "users", "alpha"), [(3, 12, 0.05), (10, 300, 0.2), (10, 12, 0.05)]
 )
 def test_the_rate_of_independent_recommenders_is_that_of_tukey(recommenders, users, alpha):
-    """The critical value of the largest |t| of all pairs of K means is that of the studentised
-    range, over √2.
-    """
+    """The critical value of the largest |t| is that of the studentised range, over √2."""
     random = np.random.default_rng(1).normal(size=(users, recommenders))
     # without correlation, and with the same spread
     values, _ = np.linalg.qr(random - random.mean(axis=0))
@@ -47,25 +44,41 @@ COMMON = np.random.default_rng(7).normal(size=(7, 2)) @ np.random.default_rng(8)
 
 
 @pytest.mark.parametrize(
-    ("values", "alpha", "least", "most"),
+    ("values", "alpha", "smallest", "largest"),
     [
-        ([X, Y], 0.05, 0.05, 0.05),
-        ([X, X, Y], 0.05, 0.97 * 0.05, 0.05),  # X, X has no t, and the others the same
-        (
-            [X[:5], 2 * X[:5], 3 * X[:5]],
-            0.01,
-            0.95 * 0.01,
-            0.01,
-        ),  # but for the uncertainty of the quantile
-        (COMMON + 0.1 * np.random.default_rng(9).normal(size=(7, 60)), 0.05, 0.05 / 21, 0.05),
+        pytest.param([X, Y], 0.05, 0.05, 0.05, id="one pair"),
+        # X, X has no t, and the others the same
+        pytest.param([X, X, Y], 0.05, 0.97 * 0.05, 0.05, id="two alike"),
+        # but for the uncertainty of the quantile
+        pytest.param(
+            [X[:5], 2 * X[:5], 3 * X[:5]], 0.01, 0.95 * 0.01, 0.01, id="multiples of one another"
+        ),
+        pytest.param(
+            COMMON + 0.1 * np.random.default_rng(9).normal(size=(7, 60)),
+            0.05,
+            0.05 / 21,
+            0.05,
+            id="two common factors",
+        ),
         # the quantile of 50 000 draws is uncertain: five of them are beyond it at α = .0001
-        (np.linalg.qr(np.random.default_rng(1).normal(size=(300, 7)))[0].T, 1e-4, 1e-4 / 21, 1e-4),
-        *((np.full((4, 50), value), 0.06, 0.01, 0.01) for value in (0.0, 0.3, np.nan)),  # no spread
-        (0.3 + 1e-14 * np.tile(np.arange(50), (4, 1)), 0.06, 0.01, 0.01),
+        pytest.param(
+            np.linalg.qr(np.random.default_rng(1).normal(size=(300, 7)))[0].T,
+            1e-4,
+            1e-4 / 21,
+            1e-4,
+            id="a small rate",
+        ),
+        *(
+            pytest.param(np.full((4, 50), value), 0.06, 0.01, 0.01, id=f"all {value}")
+            for value in (0.0, 0.3, np.nan)
+        ),
+        pytest.param(
+            0.3 + 1e-14 * np.tile(np.arange(50), (4, 1)), 0.06, 0.01, 0.01, id="rounding alone"
+        ),
     ],
 )
-def test_the_rate_is_from_that_of_bonferroni_to_that_of_one_pair(values, alpha, least, most):
-    assert least * (1 - 1e-9) <= max_t_rate(np.stack(values), alpha) <= most * (1 + 1e-9)
+def test_the_rate_is_from_that_of_bonferroni_to_that_of_one_pair(values, alpha, smallest, largest):
+    assert smallest * (1 - 1e-9) <= max_t_rate(np.stack(values), alpha) <= largest * (1 + 1e-9)
 
 
 def test_groups_are_the_largest_sets_of_all_subsets():
@@ -73,16 +86,16 @@ def test_groups_are_the_largest_sets_of_all_subsets():
     rng = np.random.default_rng(5)
     for chance in (0.0, 1.0, *[0.6] * 18):
         undecided = [pair for pair in pairs_of(7) if rng.random() < chance]
+        subsets = [subset for size in range(1, 8) for subset in combinations(range(7), size)]
         alike = [
-            set(some)
-            for size in range(1, 8)
-            for some in combinations(range(7), size)
-            if all(pair in undecided for pair in combinations(some, 2))
+            subset
+            for subset in subsets
+            if all(pair in undecided for pair in combinations(subset, 2))
         ]
-        largest = sorted(
-            tuple(sorted(one)) for one in alike if not any(one < other for other in alike)
-        )
-        assert groups(undecided, range(7)) == largest
+        largest = [
+            subset for subset in alike if not any({*subset} < {*superset} for superset in alike)
+        ]
+        assert groups(undecided, range(7)) == sorted(largest)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +104,15 @@ def test_groups_are_the_largest_sets_of_all_subsets():
 )
 def test_false_alarms_are_in_five_families_of_a_hundred_at_most(share, runs):
     """Five equal recommenders; docs/coverage.md counts false alarms in more and larger families."""
-    one, other = np.transpose(pairs_of(5))
+    a, b = np.transpose(pairs_of(5))
     limits = np.array([[-1.0, 1.0]] * 10)
     alarms = np.zeros(2)
     for seed in range(runs):
         hits = (np.random.default_rng([6, seed]).random((5, 200)) < share).astype(float)
-        gaps = hits[other] - hits[one]
+        gaps = hits[b] - hits[a]
         rate = max_t_rate(hits, 0.05)
-        found = intervals(gaps, gaps, np.stack((limits, limits), axis=1), limits, rate, test=True)
-        alarms += ((found.low > 0) | (found.high < 0)).any(), (holm(found.p_value) < 0.05).any()
+        bounds = np.stack((limits, limits), axis=1)
+        interval = intervals(gaps, gaps, bounds, limits, rate, test=True)
+        excludes_0 = (interval.low > 0) | (interval.high < 0)
+        alarms += excludes_0.any(), (holm(interval.p_value) < 0.05).any()
     assert (alarms / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)).all()

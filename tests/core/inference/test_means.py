@@ -17,45 +17,45 @@ UNIT = (0.0, 1.0)
 ANY = (-np.inf, np.inf)
 
 
-def found(low, high=None, bounds=UNIT, limits=None, alpha=0.05):
+def intervals_of(low, high=None, bounds=UNIT, limits=None, alpha=0.05):
     """The intervals of (metrics, users) values of as many metrics with the same bounds."""
     low = np.atleast_2d(low).astype(float)
     high = low if high is None else np.atleast_2d(high).astype(float)
-    limits = [bounds if limits is None else limits] * len(low)
-    return intervals(
-        low, high, np.array([[bounds, bounds]] * len(low)), np.array(limits), alpha, test=True
-    )
+    bounds_of_all = np.array([[bounds, bounds]] * len(low))
+    limits_of_all = np.array([bounds if limits is None else limits] * len(low))
+    return intervals(low, high, bounds_of_all, limits_of_all, alpha, test=True)
 
 
-def ends(of_one):
-    return of_one.low[0], of_one.high[0]
+def ends(interval):
+    return interval.low[0], interval.high[0]
 
 
 def deviance(values, counts, mean, bound):
     """max over λ of Σ log(1 + λ (y - mean)) with 1 + λ (bound - mean) >= 0."""
-    most = (1 - 1e-13) / abs(mean - bound)
+    largest = (1 - 1e-13) / abs(mean - bound)
     sign = np.sign(mean - bound)
-    solved = optimize.minimize_scalar(
+    solution = optimize.minimize_scalar(
         lambda size: -(counts @ np.log1p(sign * size * (values - mean))),
-        bounds=(0, most),
+        bounds=(0, largest),
         method="bounded",
         options={"xatol": 1e-14},
     )
-    return max(-solved.fun, counts @ np.log1p(sign * most * (values - mean)))
+    return max(-solution.fun, counts @ np.log1p(sign * largest * (values - mean)))
 
 
 def deciding(values, counts, bound):
     """k of the end on the side of a bound, as a loop over users."""
     users = np.repeat(values, counts)
     towards = np.sign(bound - users.mean()) * (users - users.mean())
-    own = [*towards[towards > 1e-12], abs(bound - users.mean())]
-    other = towards[towards < -1e-12]
-    numbers = [
-        np.sum(np.square(side)) ** 2 / np.sum(np.power(side, 4))
-        for side in (own, other)
-        if len(side)
-    ]
-    return min([numbers[0], *(number + 1 for number in numbers[1:])])
+    near_side = [*towards[towards > 1e-12], abs(bound - users.mean())]
+    far_side = towards[towards < -1e-12]
+
+    def number_of_users(distances):
+        return np.sum(np.square(distances)) ** 2 / np.sum(np.power(distances, 4))
+
+    if not len(far_side):
+        return number_of_users(near_side)
+    return min(number_of_users(near_side), number_of_users(far_side) + 1)
 
 
 @pytest.mark.parametrize("number", range(24))
@@ -63,24 +63,23 @@ def test_ends_are_where_a_general_solver_reaches_the_threshold_and_the_p_value_i
     """Values with counts and bounds: some at a bound, some all alike."""
     rng = np.random.default_rng(number)
     size = rng.integers(2, 30)
-    least = -0.2 - rng.random()
-    most = 0.2 + rng.random()
-    values = rng.uniform(least, most, size)
+    smallest = -0.2 - rng.random()
+    largest = 0.2 + rng.random()
+    bounds = (smallest, largest)
+    values = rng.uniform(*bounds, size)
     counts = rng.integers(1, 4, size)
     alpha = 10 ** -rng.uniform(0.3, 5)
-    values[: rng.integers(0, size) * (number % 3 == 0)] = least
-    values[: rng.integers(0, size) * (number % 4 == 0)] = most
+    values[: rng.integers(0, size) * (number % 3 == 0)] = smallest
+    values[: rng.integers(0, size) * (number % 4 == 0)] = largest
     values[: size * (number % 7 == 0)] = values[0]
-    for end, bound in zip(
-        mean_interval(values, counts, (least, most), alpha), (least, most), strict=True
-    ):
+    for end, bound in zip(mean_interval(values, counts, bounds, alpha), bounds, strict=True):
         if abs(end - bound) > 1e-9:
             limit = threshold(alpha, deciding(values, counts, bound))
             assert deviance(values, counts, end, bound) == pytest.approx(limit, rel=1e-5)
-    p_value = p_value_of_zero(values, counts, (least, most))
+    p_value = p_value_of_zero(values, counts, bounds)
     assert SMALLEST_P_VALUE <= p_value <= 1
     for factor, excludes in ((1.001, True), (0.999, False)) if p_value < 1 else ():
-        low, high = mean_interval(values, counts, (least, most), p_value * factor)
+        low, high = mean_interval(values, counts, bounds, p_value * factor)
         assert (low > 0 or high < 0) == excludes
 
 
@@ -102,57 +101,57 @@ def test_the_threshold_is_that_of_chi_square_for_many_and_of_an_unseen_value_for
 
 def test_intervals_are_students_of_many_users_and_without_bounds():
     many = np.random.default_rng(1).normal(0.1, 0.2, 20_000).clip(-1, 1)
-    wanted = stats.ttest_1samp(many, 0).confidence_interval(0.95)
-    assert ends(found(many, bounds=(-1.0, 1.0))) == pytest.approx(
-        [*wanted], abs=0.01 * (wanted.high - wanted.low)
+    expected = stats.ttest_1samp(many, 0).confidence_interval(0.95)
+    assert ends(intervals_of(many, bounds=(-1.0, 1.0))) == pytest.approx(
+        [*expected], abs=0.01 * (expected.high - expected.low)
     )
     few = many[:30]
     for alpha in (0.5, 0.05):
-        of_values = found(few, bounds=ANY, limits=(-9.0, 9.0), alpha=alpha)
+        interval = intervals_of(few, bounds=ANY, limits=(-9.0, 9.0), alpha=alpha)
         test = stats.ttest_1samp(few, 0)
-        wanted = test.confidence_interval(1 - alpha)
-        assert ends(of_values) == pytest.approx([*wanted])
-        assert of_values.p_value[0] == pytest.approx(test.pvalue)
-        assert of_values.standard_error[0] == pytest.approx(stats.sem(few))
+        expected = test.confidence_interval(1 - alpha)
+        assert ends(interval) == pytest.approx([*expected])
+        assert interval.p_value[0] == pytest.approx(test.pvalue)
+        assert interval.standard_error[0] == pytest.approx(stats.sem(few))
 
 
 def test_each_metric_has_the_interval_of_its_values_and_is_missing_where_it_is_not_defined():
     values, counts = np.unique(USERS, return_counts=True)
-    of_three = found(
-        np.stack((USERS, np.append(USERS[1:], np.nan), USERS)), alpha=np.array([0.05, 0.05, 0.5])
-    )
+    metrics = np.stack((USERS, np.append(USERS[1:], np.nan), USERS))
+    interval = intervals_of(metrics, alpha=np.array([0.05, 0.05, 0.5]))
     for name in ("low", "high", "standard_error", "p_value"):
-        assert np.isnan(getattr(of_three, name)).tolist() == [False, True, False]
+        assert np.isnan(getattr(interval, name)).tolist() == [False, True, False]
     for at, alpha in ((0, 0.05), (2, 0.5)):
-        assert (of_three.low[at], of_three.high[at]) == mean_interval(values, counts, UNIT, alpha)
-        assert of_three.p_value[at] == p_value_of_zero(values, counts, UNIT)
-        assert of_three.standard_error[at] == pytest.approx(stats.sem(USERS))
+        assert (interval.low[at], interval.high[at]) == mean_interval(values, counts, UNIT, alpha)
+        assert interval.p_value[at] == p_value_of_zero(values, counts, UNIT)
+        assert interval.standard_error[at] == pytest.approx(stats.sem(USERS))
 
 
 @pytest.mark.parametrize("shift", [-0.5, -0.1, 0.2])
 def test_between_two_means_are_from_the_end_of_one_to_that_of_the_other(shift):
-    one = USERS + shift - 0.05
-    other = USERS + shift + 0.05
+    smaller = USERS + shift - 0.05
+    larger = USERS + shift + 0.05
     bounds = (-2.0, 2.0)
-    both = found(one, other, bounds)
-    assert ends(both) == (found(one, bounds=bounds).low[0], found(other, bounds=bounds).high[0])
-    assert np.isnan(both.standard_error[0])
-    [p_value] = both.p_value
-    assert (p_value == 1) == (one.mean() <= 0 <= other.mean())
+    between = intervals_of(smaller, larger, bounds)
+    assert between.low[0] == intervals_of(smaller, bounds=bounds).low[0]
+    assert between.high[0] == intervals_of(larger, bounds=bounds).high[0]
+    assert np.isnan(between.standard_error[0])
+    [p_value] = between.p_value
+    assert (p_value == 1) == (smaller.mean() <= 0 <= larger.mean())
     for factor, excludes in (
         ((0.999, False), (1.001, True)) if p_value < 1 else ((1 - 1e-9, False),)
     ):
-        low, high = ends(found(one, other, bounds, alpha=factor * p_value))
+        low, high = ends(intervals_of(smaller, larger, bounds, alpha=factor * p_value))
         assert (low > 0 or high < 0) == excludes
 
 
 def test_intervals_are_within_the_limits_and_a_single_user_has_none():
     """A mean of values from 0 to 1 is within these, and one of weights from -3 to 3 need not be."""
     values = [0.0, 0.0, 0.0, 1.0]
-    assert found(values, bounds=(-3.0, 3.0)).low[0] < 0
-    low, high = ends(found(values, bounds=(-3.0, 3.0), limits=UNIT))
+    assert intervals_of(values, bounds=(-3.0, 3.0)).low[0] < 0
+    low, high = ends(intervals_of(values, bounds=(-3.0, 3.0), limits=UNIT))
     assert 0 == low < 1 / 4 < high <= 1
-    single = found([0.5])
+    single = intervals_of([0.5])
     assert np.isnan([single.low, single.high, single.standard_error, single.p_value]).all()
 
 
@@ -160,22 +159,25 @@ def test_intervals_are_within_the_limits_and_a_single_user_has_none():
 def test_without_bounds_users_who_are_all_alike_are_those_with_a_few_more_at_the_limits(value):
     t = stats.t.ppf(0.975, 39)
     options = {"bounds": ANY, "limits": (-1.0, 1.0)}
-    of_values = found(np.full(40, value), **options)
-    assert ends(of_values) == pytest.approx(
+    interval = intervals_of(np.full(40, value), **options)
+    assert ends(interval) == pytest.approx(
         tuple((40 * value + t**2 * limit) / (40 + t**2) for limit in (-1, 1))
     )
-    low, _ = ends(found(np.full(40, value), **options, alpha=of_values.p_value[0]))
+    low, _ = ends(intervals_of(np.full(40, value), **options, alpha=interval.p_value[0]))
     assert low == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize(("users", "least", "most"), [(400, 0.93, 0.97), (10, 0.92, 1)])
+@pytest.mark.parametrize(("users", "smallest", "largest"), [(400, 0.93, 0.97), (10, 0.92, 1)])
 @pytest.mark.parametrize("share", [0.1, 0.5])
-def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, least, most, share):
+def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, smallest, largest, share):
     hits = np.arange(users + 1)
     chances = stats.binom.pmf(hits, users, share)
-    low, high = np.transpose([ends(found(np.arange(users) < hit)) for hit in hits[chances > 1e-4]])
-    covered = chances[chances > 1e-4] @ ((low <= share) & (share <= high))
-    assert least < covered <= most
+    is_likely = chances > 1e-4
+    low, high = np.transpose(
+        [ends(intervals_of(np.arange(users) < number)) for number in hits[is_likely]]
+    )
+    coverage = chances[is_likely] @ ((low <= share) & (share <= high))
+    assert smallest < coverage <= largest
 
 
 @pytest.mark.parametrize(
@@ -187,19 +189,13 @@ def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, least, m
     ],
 )
 def test_false_verdicts_of_rare_hits_are_rare_for_equal_means(users, share):
-    """A share of the users has the value 1, and others a small one, beside a constant with the same
-    mean.
-    """
+    """A share of the users has the value 1, and others a small one, beside their mean."""
     rng = np.random.default_rng([4, users, int(1000 * share)])
     small = 1 / np.arange(501, 1001)
     simulations = 300
     mean = share + (1 - share) * small.mean()
-    values = (
-        np.where(
-            rng.random((simulations, users)) < share, 1.0, rng.choice(small, (simulations, users))
-        )
-        - mean
-    )
-    of_all = found(values, bounds=(-1.0, 1.0))
-    false = ((of_all.low > 0) | (of_all.high < 0)).mean()
-    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)
+    is_hit = rng.random((simulations, users)) < share
+    values = np.where(is_hit, 1.0, rng.choice(small, (simulations, users))) - mean
+    interval = intervals_of(values, bounds=(-1.0, 1.0))
+    false_verdicts = ((interval.low > 0) | (interval.high < 0)).mean()
+    assert false_verdicts <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)

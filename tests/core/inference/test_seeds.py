@@ -1,6 +1,4 @@
-"""The spread of seeds: by textbooks, in closed form, by an integral, and by how often the intervals
-hold.
-"""
+"""The spread of seeds: by textbooks, in closed form, by an integral, and by coverage."""
 
 import numpy as np
 import pytest
@@ -10,24 +8,22 @@ from sampled_metrics.core.inference.means import Intervals, intervals
 from sampled_metrics.core.inference.seeds import SeedSpread, deciding_seeds, with_seeds
 
 
-def ends(of_one):
-    return of_one.low[0], of_one.high[0]
+def ends(interval):
+    return interval.low[0], interval.high[0]
 
 
 FAR = np.array([[-99.0, 99.0]])
 FARTHER = np.array([[-1e30, 1e30]])
 
 
-def of_seeds(rng, seeds, spread, both, users=200):
+def values_of_seeds(rng, seeds, spread, both, users=200):
     """(seeds, 1, users) values: a part of the seed, and one of both."""
     return rng.normal(0, spread, (seeds, 1, 1)) + rng.normal(0, both, (seeds, 1, users))
 
 
 def test_the_spread_is_that_of_the_two_way_analysis_of_variance():
-    """Expected mean squares of textbooks: that between seeds is σ_c² + 30 σ_b², that of the
-    interaction σ_c².
-    """
-    y = of_seeds(np.random.default_rng(1), 4, 0.5, 1.0, users=30)
+    """Expected mean squares of textbooks: σ_c² + 30 σ_b² between seeds, σ_c² of the interaction."""
+    y = values_of_seeds(np.random.default_rng(1), 4, 0.5, 1.0, users=30)
     table = y[:, 0]
     grand = table.mean()
     rows = table.mean(axis=1)
@@ -36,16 +32,15 @@ def test_the_spread_is_that_of_the_two_way_analysis_of_variance():
     rest = sum(
         (table[s, u] - rows[s] - columns[u] + grand) ** 2 for s in range(4) for u in range(30)
     ) / (3 * 29)
-    spread, scaled = (SeedSpread.from_seeds(each.mean(axis=2), each) for each in (y, 1.2 * y))
-    assert (spread.variance[0], spread.interaction[0]) == pytest.approx(
-        (between / 30 / 4, rest / 30 / 4)
-    )
+    spread = SeedSpread.from_seeds(y.mean(axis=2), y)
+    assert spread.variance[0] == pytest.approx(between / 30 / 4)
+    assert spread.interaction[0] == pytest.approx(rest / 30 / 4)
     assert spread.freedom == 3
-    again = spread.scaled(1.2)
-    assert (again.variance[0], again.interaction[0]) == pytest.approx(
-        (scaled.variance[0], scaled.interaction[0])
-    )
-    assert again.freedom == 3
+    spread_of_larger = SeedSpread.from_seeds(1.2 * y.mean(axis=2), 1.2 * y)
+    scaled = spread.scaled(1.2)
+    assert scaled.variance[0] == pytest.approx(spread_of_larger.variance[0])
+    assert scaled.interaction[0] == pytest.approx(spread_of_larger.interaction[0])
+    assert scaled.freedom == 3
     same = np.repeat(y[:1], 3, axis=0)
     assert SeedSpread.from_seeds(same.mean(axis=2), same).variance[0] == pytest.approx(0, abs=1e-20)
 
@@ -59,13 +54,11 @@ def spread_of(*metrics):
 
 
 def widened_by(spreads, mean, error, alpha=0.05):
-    """The widened intervals of (metrics,) means, where the interval over users has no width of its
-    own.
-    """
+    """The widened intervals of (metrics,) means, if those over users have no width of their own."""
     mean = np.atleast_1d(np.asarray(mean, dtype=float))
-    none = np.zeros_like(mean)
-    of_users = Intervals(mean, mean, none + error, none)
-    return with_seeds(of_users, mean, spreads, np.repeat(FARTHER, len(mean), axis=0), alpha)
+    zeros = np.zeros_like(mean)
+    interval = Intervals(low=mean, high=mean, standard_error=zeros + error, p_value=zeros)
+    return with_seeds(interval, mean, spreads, np.repeat(FARTHER, len(mean), axis=0), alpha)
 
 
 def half_width(spreads, error, alpha=0.05):
@@ -76,10 +69,10 @@ def half_width(spreads, error, alpha=0.05):
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 45])
 def test_the_interval_of_seeds_alone_is_that_of_student(alpha):
     seeds = [0.21, 0.25, 0.19, 0.24, 0.28]
-    wanted = stats.ttest_1samp(seeds, 0.0)
+    expected = stats.ttest_1samp(seeds, 0.0)
     widened = widened_by([spread_of(seeds)], np.mean(seeds), error=0.0, alpha=alpha)
-    assert ends(widened) == pytest.approx(wanted.confidence_interval(1 - alpha))
-    assert widened.p_value[0] == pytest.approx(wanted.pvalue)
+    assert ends(widened) == pytest.approx(expected.confidence_interval(1 - alpha))
+    assert widened.p_value[0] == pytest.approx(expected.pvalue)
     assert widened.standard_error[0] == pytest.approx(stats.sem(seeds))
 
 
@@ -88,15 +81,18 @@ def test_seeds_that_do_not_differ_leave_the_users_alone(number):
     widened = widened_by([spread_of([0.3, 0.3, 0.3])] * number, 0.2, error=0.1)
     assert ends(widened) == pytest.approx((0.2 - 1.959964 * 0.1, 0.2 + 1.959964 * 0.1))
     assert widened.p_value[0] == pytest.approx(2 * stats.norm.sf(2.0))
-    wider = Intervals(np.array([-0.4]), np.array([0.9]), np.array([0.1]), np.array([0.3]))
+    wider = Intervals(
+        low=np.array([-0.4]),
+        high=np.array([0.9]),
+        standard_error=np.array([0.1]),
+        p_value=np.array([0.3]),
+    )
     kept = with_seeds(wider, np.array([0.2]), [spread_of([0.3, 0.3, 0.3])] * number, FAR, 0.05)
     assert (*ends(kept), kept.p_value[0]) == (-0.4, 0.9, 0.3)
 
 
 def test_half_widths_of_users_and_seeds_are_added_in_quadrature():
-    """Two seeds at .2 ± .003, so that s / √S = .003, with t = 12.7062 at 95 % and 63.6567 at 99
-    %.
-    """
+    """Two seeds at .2 ± .003: s / √S = .003, with t = 12.7062 at 95 % and 63.6567 at 99 %."""
     spread = [spread_of([0.197, 0.203])]
     assert half_width(spread, 0.004) == pytest.approx(
         np.hypot(1.959964 * 0.004, 12.7062 * 0.003), rel=1e-5
@@ -112,21 +108,20 @@ def test_what_both_users_and_seeds_show_counts_once():
     assert half_width([spread], 5.0) == pytest.approx(1.959964 * np.sqrt(25 - 9 + 16), rel=1e-5)
 
 
-def tail_by_integral(first, second, distance):
-    """P(|d| >= distance) by a sum over both deviations, with the prior of the ratio and a flat one
-    of their product.
+def tail_by_integral(points_a, points_b, distance):
+    """P(|d| >= distance) by a sum over both deviations.
+
+    The prior is that of their ratio, and a flat one of their product.
     """
     logs = np.linspace(-14, 14, 1401)
-    one, other = np.meshgrid(logs, logs, indexing="ij")
-    seeds = np.array([len(first), len(second)])
+    log_a, log_b = np.meshgrid(logs, logs, indexing="ij")
+    seeds = np.array([len(points_a), len(points_b)])
     scale = 0.7 + 2 * (1 - seeds.min() / seeds.max())
-    weight = np.exp(-(((one - other) / scale) ** 2) / 2) + 0.01 * (seeds.sum() - 2)
-    for points, log in ((first, one), (second, other)):
-        weight *= np.exp(
-            -(len(points) - 1) * log
-            - (len(points) - 1) * np.var(points, ddof=1) / np.exp(2 * log) / 2
-        )
-    deviation = np.sqrt(np.exp(2 * one) / seeds[0] + np.exp(2 * other) / seeds[1])
+    weight = np.exp(-(((log_a - log_b) / scale) ** 2) / 2) + 0.01 * (seeds.sum() - 2)
+    for points, log in ((points_a, log_a), (points_b, log_b)):
+        freedom = len(points) - 1
+        weight *= np.exp(-freedom * log - freedom * np.var(points, ddof=1) / np.exp(2 * log) / 2)
+    deviation = np.sqrt(np.exp(2 * log_a) / seeds[0] + np.exp(2 * log_b) / seeds[1])
     return (weight * 2 * stats.norm.sf(distance / deviation)).sum() / weight.sum()
 
 
@@ -148,25 +143,20 @@ def test_the_p_value_of_two_recommenders_is_an_integral_over_their_deviations(pa
 
 
 def test_seeds_that_show_a_large_ratio_are_believed():
-    """Recommenders with deviations 10,000 to 1: Student's interval of the first alone, at 99 % up
-    to a few per cent.
-    """
-    first = [0.0, 1.0, 3.0]
+    """Deviations are 10,000 to 1: the interval is about Student's of the varying one alone."""
+    varying = [0.0, 1.0, 3.0]
     steady = [5.0, 5.0001, 5.0002]
-    of_first = stats.t.isf(0.025, 2) * stats.sem(first)
-    assert half_width([spread_of(first), spread_of(steady)], 0.0) == pytest.approx(
-        of_first, rel=0.03
-    )
+    expected = stats.t.isf(0.025, 2) * stats.sem(varying)
+    width = half_width([spread_of(varying), spread_of(steady)], 0.0)
+    assert width == pytest.approx(expected, rel=0.03)
 
 
 def test_many_seeds_are_known_as_users_are():
     rng = np.random.default_rng(3)
-    first = rng.normal(0, 1, 2000)
-    second = rng.normal(0, 2, 1000)
-    wanted = 1.96 * np.sqrt(first.var() / 2000 + second.var() / 1000 + 0.05**2)
-    assert half_width([spread_of(first), spread_of(second)], 0.05) == pytest.approx(
-        wanted, rel=3e-3
-    )
+    a = rng.normal(0, 1, 2000)
+    b = rng.normal(0, 2, 1000)
+    expected = 1.96 * np.sqrt(a.var() / 2000 + b.var() / 1000 + 0.05**2)
+    assert half_width([spread_of(a), spread_of(b)], 0.05) == pytest.approx(expected, rel=3e-3)
 
 
 def random_cases(count):
@@ -221,21 +211,19 @@ def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
 
 
 def test_as_many_seeds_would_decide_as_make_the_half_width_smaller_than_the_difference():
-    """A recommender with deviation .01 of its seeds, and an error of .003 over users: Student's
-    table by hand.
-    """
+    """Seeds have the deviation .01, and users the error .003: Student's table by hand."""
     spread = SeedSpread(np.array([0.01**2 / 3] * 3), np.zeros(3), freedom=2)
-    wanted = []
+    expected = []
     for difference in (0.02, 0.008, 0.0059):
         widths = {
             s: np.hypot(1.96 * 0.003, stats.t.isf(0.025, s - 1) * 0.01 / np.sqrt(s))
             for s in range(2, 1025)
         }
-        wanted.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
-    of_three = deciding_seeds(np.full(3, 0.003), np.array([0.02, -0.008, 0.0059]), [spread], 0.05)
+        expected.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
+    numbers = deciding_seeds(np.full(3, 0.003), np.array([0.02, -0.008, 0.0059]), [spread], 0.05)
     # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
-    assert wanted[2] == 0
-    assert of_three.tolist() == wanted
+    assert expected[2] == 0
+    assert numbers.tolist() == expected
 
 
 def test_of_two_recommenders_one_seed_fewer_does_not_decide():
@@ -261,7 +249,7 @@ MANY = [
 
 @pytest.mark.parametrize(
     ("seeds", "others", "spread", "both", "simulations"),
-    [(3, 3, 0.1, 0.4, 200), *(pytest.param(*each, marks=pytest.mark.slow) for each in MANY)],
+    [(3, 3, 0.1, 0.4, 200), *(pytest.param(*case, marks=pytest.mark.slow) for case in MANY)],
 )
 def test_intervals_of_seeds_hold_the_truth(seeds, others, spread, both, simulations):
     """Equal recommenders, with an interaction from none to far above the seeds' part."""
@@ -269,12 +257,13 @@ def test_intervals_of_seeds_hold_the_truth(seeds, others, spread, both, simulati
     held = np.zeros(2)
     for _ in range(simulations):
         user = rng.normal(0, 0.3, 200)
-        one, other = (user + of_seeds(rng, number, spread, both) for number in (seeds, others))
-        gap = other.mean(axis=0) - one.mean(axis=0)
-        of_users = intervals(gap, gap, np.full((1, 2, 2), np.inf), FAR, 0.05, test=True)
-        spreads = [SeedSpread.from_seeds(each.mean(axis=2), each) for each in (one, other)]
-        widened = with_seeds(of_users, gap.mean(axis=1), spreads, FAR, 0.05)
-        held += [low <= 0 <= high for low, high in map(ends, (widened, of_users))]
+        a = user + values_of_seeds(rng, seeds, spread, both)
+        b = user + values_of_seeds(rng, others, spread, both)
+        gap = b.mean(axis=0) - a.mean(axis=0)
+        over_users = intervals(gap, gap, np.full((1, 2, 2), np.inf), FAR, 0.05, test=True)
+        spreads = [SeedSpread.from_seeds(values.mean(axis=2), values) for values in (a, b)]
+        widened = with_seeds(over_users, gap.mean(axis=1), spreads, FAR, 0.05)
+        held += [low <= 0 <= high for low, high in map(ends, (widened, over_users))]
     assert held[0] / simulations >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / simulations)
     if (spread, both) == (0.1, 0.4):  # without the spread between seeds, far fewer hold
         assert held[1] / simulations < 0.75

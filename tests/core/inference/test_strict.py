@@ -1,5 +1,6 @@
-"""Samples by user: pseudo-values, and strict bounds, how often their intervals hold, and what they
-say of a shape.
+"""Samples by user: pseudo-values, and strict bounds.
+
+Of strict bounds, it is how often their intervals hold, and what they say of a shape.
 """
 
 import numpy as np
@@ -45,9 +46,8 @@ def sample_of(sampled, user=None):
 def values_of(sample, shape, labels=("recall@10",), **more):
     """Return the values of users by the bounds of a shape, and the fitted estimate."""
     estimate = estimator(shape).fit(sample.outcomes, [metric(label) for label in labels])
-    return strict_values(
-        estimate, sample, estimate.moments(sample.counts)[1], 0.05, **more
-    ), estimate
+    _, variances = estimate.moments(sample.counts)
+    return strict_values(estimate, sample, variances, 0.05, **more), estimate
 
 
 def ends(sampled, shape, candidates=N, negatives=M, metrics=("recall@10", "ndcg@10", "ap", "auc")):
@@ -70,8 +70,9 @@ def test_pseudo_values_are_those_of_a_loop_over_users_moved_to_the_estimate(rows
     sample = with_rows(12, rows)
     estimate = estimator("mle-5").fit(sample.outcomes, [metric("recall@10"), metric("ap")])
     whole = estimate.estimate(sample.counts)
-    without = [estimate.estimate(sample.counts - own) for own in sample.shares.toarray()]
-    plain = np.transpose([12 * whole - 11 * one for one in without])
+    shares = sample.shares.toarray()
+    without = [estimate.estimate(sample.counts - shares_of_user) for shares_of_user in shares]
+    plain = np.transpose([12 * whole - 11 * without_user for without_user in without])
     expected = plain - plain.mean(axis=1, keepdims=True) + whole[:, np.newaxis]
     np.testing.assert_allclose(pseudo_values(estimate, sample), expected, atol=1e-12)
 
@@ -98,11 +99,10 @@ def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(mo
         sample = sample_of(draw([1, seed], 200))
         for shape in SHAPES:
             values, _ = values_of(sample, shape, ["recall@10", "ap"])
-            found = intervals(
-                values.low, values.high, values.bounds, np.array([[0.0, 1.0]] * 2), 0.05
-            )
-            held.append((found.low <= truth) & (truth <= found.high))
-            widths.append(found.high - found.low)
+            limits = np.array([[0.0, 1.0]] * 2)
+            interval = intervals(values.low, values.high, values.bounds, limits, 0.05)
+            held.append((interval.low <= truth) & (truth <= interval.high))
+            widths.append(interval.high - interval.low)
     assert np.mean(np.reshape(held, (12, 2, 2)), axis=0).min() >= 0.9
     free, decreasing = np.mean(np.reshape(widths, (12, 2, 2)), axis=0)
     assert (free > 1.2 * decreasing).all()
@@ -111,10 +111,11 @@ def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(mo
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_of_auc_are_those_of_the_sample_which_has_no_bias(shape):
     sampled = draw(1, 300)
-    ((low, high),), ((least, most),) = (
-        ends(sampled, one, metrics=["auc"]) for one in (shape, "uncorrected")
-    )
-    assert (low, high) == pytest.approx((least, most), abs=0.02 * (most - least))
+    [(low, high)] = ends(sampled, shape, metrics=["auc"])
+    [(uncorrected_low, uncorrected_high)] = ends(sampled, "uncorrected", metrics=["auc"])
+    rounding = 0.02 * (uncorrected_high - uncorrected_low)
+    assert low == pytest.approx(uncorrected_low, abs=rounding)
+    assert high == pytest.approx(uncorrected_high, abs=rounding)
 
 
 @pytest.mark.parametrize(("n", "m", "x"), [(2, 1, [0, 0]), (3541, 1, [0, 1] * 10), (12, 0, [0, 0])])
@@ -127,9 +128,9 @@ def test_edges_are_intervals(n, m, x):
 def test_values_are_within_their_bounds_and_say_what_the_sample_supports(shape):
     values, _ = values_of(sample_of(draw(14, 300)), shape, ["recall@10", "ap", "auc"])
     assert values.assumption == shape
-    for side, of_side in enumerate((values.low, values.high)):
-        assert (of_side >= values.bounds[:, side, :1]).all()
-        assert (of_side <= values.bounds[:, side, 1:]).all()
+    for side, values_of_side in enumerate((values.low, values.high)):
+        assert (values_of_side >= values.bounds[:, side, :1]).all()
+        assert (values_of_side <= values.bounds[:, side, 1:]).all()
     assert (values.low.mean(axis=1) < values.high.mean(axis=1)).all()
     assert [finding.kind for finding in values.findings] == ["supported"] * (shape == DECREASING)
     assert all(0.05 < finding.values["p_value"] <= 1 for finding in values.findings)
@@ -137,44 +138,37 @@ def test_values_are_within_their_bounds_and_say_what_the_sample_supports(shape):
 
 def test_weights_of_a_fold_do_not_depend_on_its_users():
     sampled = draw(13, 300)
-    weights = []
     in_fold = sample_of(sampled).fold == 0
-    for ranks in (
-        sampled,
-        np.where(in_fold, np.random.default_rng(0).permutation(sampled), sampled),
-    ):
+    shuffled = np.where(in_fold, np.random.default_rng(0).permutation(sampled), sampled)
+
+    def weights_in_fold(ranks):
         values, _ = values_of(sample_of(ranks), FREE)
-        weights.append(
-            dict(zip(ranks[in_fold].tolist(), values.low[0, in_fold].tolist(), strict=True))
-        )
-    common = weights[0].keys() & weights[1].keys()
+        return dict(zip(ranks[in_fold].tolist(), values.low[0, in_fold].tolist(), strict=True))
+
+    weights = weights_in_fold(sampled)
+    weights_of_shuffled = weights_in_fold(shuffled)
+    common = weights.keys() & weights_of_shuffled.keys()
     assert len(common) > 8
-    assert [weights[0][rank] for rank in common] == pytest.approx(
-        [weights[1][rank] for rank in common], abs=1e-12
-    )
+    for rank in common:
+        assert weights[rank] == pytest.approx(weights_of_shuffled[rank], abs=1e-12)
 
 
 def test_values_by_weights_that_are_given_are_those_of_the_fold_and_folds_are_equal_in_size():
     sample = sample_of(draw(15, 300))
     estimate = estimator(FREE).fit(sample.outcomes, [metric("recall@10")])
-    of_folds = [
-        estimate.bounding_weights(estimate.fits(sample.counts, FREE), 1 + fold / 4)
-        for fold in range(FOLDS)
-    ]
-    values, _ = values_of(sample, FREE, chosen=lambda _, fold: of_folds[fold])
+    fits = estimate.fits(sample.counts, FREE)
+    choices = [estimate.bounding_weights(fits, 1 + fold / 4) for fold in range(FOLDS)]
+    values, _ = values_of(sample, FREE, chosen=lambda _, fold: choices[fold])
     assert [*np.bincount(sample.fold)] == [300 // FOLDS] * FOLDS
     assert [*np.bincount(sample_of([1, 2]).fold)] == [1, 1]
-    for side, of_side in enumerate((values.low, values.high)):
-        for fold, chosen in enumerate(of_folds):
+    for side, values_of_side in enumerate((values.low, values.high)):
+        for fold, choice in enumerate(choices):
             in_fold = sample.fold == fold
-            np.testing.assert_allclose(
-                of_side[:, in_fold], sample.of_users(chosen.weights[side])[:, in_fold]
-            )
-        wanted = (
-            min(one.least[side, 0] for one in of_folds),
-            max(one.most[side, 0] for one in of_folds),
-        )
-        assert tuple(values.bounds[0, side]) == wanted
+            expected = sample.of_users(choice.weights[side])
+            np.testing.assert_allclose(values_of_side[:, in_fold], expected[:, in_fold])
+        smallest, largest = values.bounds[0, side]
+        assert smallest == min(choice.least[side, 0] for choice in choices)
+        assert largest == max(choice.most[side, 0] for choice in choices)
 
 
 @pytest.mark.parametrize(
@@ -211,13 +205,15 @@ def test_a_sample_that_no_ranks_explain_has_no_values():
     [finding] = values.findings
     assert finding.kind == "unexplained"
     assert finding.values == {"assumption": "free", "p_value": pytest.approx(1 / 1000, rel=0.01)}
-    assert [one.values for one in unexplained(sample)] == [finding.values]
+    [finding_alone] = unexplained(sample)
+    assert finding_alone.values == finding.values
     assert unexplained(sample_of(draw(17, 1000))) == []
 
 
 def test_an_assumption_that_is_wrong_unnoticed_and_would_decide_alone_is_left_out():
-    """Of 3561 ranks that are 1.2 times too rare at the top, Recall@10 is .0124; `decreasing` gives
-    .017 to .021.
+    """Of 3561 ranks that are 1.2 times too rare at the top, Recall@10 is .0124.
+
+    `decreasing` gives .017 to .021.
     """
     n = 3561
     rng = np.random.default_rng(0)

@@ -1,3 +1,4 @@
-"""Intervals, tests and verdicts: means of bounded values, strict bounds, paired differences,
-families and seeds.
+"""Intervals, tests and verdicts.
+
+They are for means of bounded values, strict bounds, paired differences, families and seeds.
 """

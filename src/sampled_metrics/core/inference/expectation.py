@@ -46,7 +46,8 @@ class DesignWeights:
         shape = (len(candidates) * len(estimators) * len(metrics) + 16, design.negatives + 1)
         check_memory_limit(shape, f"the weights of every n for {design}", "take fewer negatives")
         weights = [
-            linear_estimator(one).checked_weights(design, candidates, metrics) for one in estimators
+            linear_estimator(estimator).checked_weights(design, candidates, metrics)
+            for estimator in estimators
         ]
         return cls(design, candidates, np.concatenate(weights, axis=1))
 
@@ -75,14 +76,25 @@ class Expectation:
 
     @classmethod
     def from_ranks(cls, table: ExactRanks, user: Ints, weights: DesignWeights) -> "Expectation":
-        """Return the expectation of exact ranks; `user` holds the (rows,) numbers of the users from
-        0.
+        """Return the expectation of exact ranks.
+
+        Args:
+            table: the exact ranks.
+            user: (rows,) numbers of the users, from 0.
+            weights: the weights under the design.
         """
         number_of_n = np.searchsorted(weights.candidates, table.candidates)
         means, variances = user_moments(table, weights.design, weights.values, number_of_n)
-        rows = np.bincount(user)[user][:, np.newaxis]
-        of_users = mean_of_rows(means, user), mean_of_rows(variances / rows, user)
-        return cls(*of_users, table, weights.design, weights.values, number_of_n, user)
+        rows_of_user = np.bincount(user)[user][:, np.newaxis]
+        return cls(
+            mean_of_rows(means, user),
+            mean_of_rows(variances / rows_of_user, user),
+            table,
+            weights.design,
+            weights.values,
+            number_of_n,
+            user,
+        )
 
 
 def mean_of_rows(values: Floats, user: Ints) -> Floats:

@@ -63,35 +63,31 @@ class Margin:
             number = float(text.removesuffix("%") if text or not is_real(option) else option)
         except ValueError:
             number = 0.0
-        most = MOST_PERCENT if text.endswith("%") else float("inf")
-        if not (0 < number < float("inf") and number <= most):
+        is_percent = text.endswith("%")
+        largest = MOST_PERCENT if is_percent else float("inf")
+        if not (0 < number < float("inf") and number <= largest):
             raise ConfigError(
                 "margin must be a number above 0, such as 0.005, or a part of the worse value, "
-                'such as "2%" and up to '
-                f"{MOST_PERCENT:,.0f}%, not {shown(option)}"
+                f'such as "2%" and up to {MOST_PERCENT:,.0f}%, not {shown(option)}'
             )
-        return cls(number / 100, True) if text.endswith("%") else cls(number)
+        return cls(number / 100, is_relative=True) if is_percent else cls(number)
 
     def require_possible(self, metrics: Mapping[str, Metric]) -> None:
-        """Raise ConfigError if no difference of one of these metrics, by label, can be above the
-        margin.
-        """
+        """Raise ConfigError if a metric, by label, cannot differ by more than the margin."""
         for label, metric in metrics.items():
             if not self.is_relative and self.size >= metric.largest:
                 raise ConfigError(
                     f"margin: a difference of {label} is never above {self.size:g}, as its "
-                    "values are from 0 to "
-                    f'{metric.largest:g}; a part of the worse value is text, such as "2%"'
+                    f"values are from 0 to {metric.largest:g}; "
+                    'a part of the worse value is text, such as "2%"'
                 )
 
     @property
     def text(self) -> str:
         """Return the margin as a sentence names it."""
-        return (
-            f"{100 * self.size:.4g} % of the worse value"
-            if self.is_relative
-            else f"{self.size:.4g}"
-        )
+        if self.is_relative:
+            return f"{100 * self.size:.4g} % of the worse value"
+        return f"{self.size:.4g}"
 
 
 MOST_PERCENT = 1e6
@@ -101,7 +97,7 @@ Pair = tuple[int, int]
 """Numbers of two recommenders."""
 
 _SEED = 0  # of the draws from a multivariate t distribution
-_DRAWS = (4_000, 50_000)  # least and largest number of draws
+_DRAWS = (4_000, 50_000)  # smallest and largest number of draws
 _NUMBERS = 20_000_000  # of all draws and pairs, if the number of draws is between the two
 _ROUNDING = 1e-9  # spreads up to this, relative to the largest one, are none
 
@@ -130,8 +126,7 @@ def holm(p_values: Floats) -> Floats:
 
 
 def max_t_rate(values: Floats, alpha: float) -> float:
-    """Return the error rate α' of each pair of a family by the largest |t|, for means of the values
-    of users.
+    """Return the error rate α' of each pair of a family of means over users, by the largest |t|.
 
     Args:
         values: (recommenders, users) values of a metric.
@@ -154,27 +149,27 @@ def max_t_rate(values: Floats, alpha: float) -> float:
         return alpha / pairs
     covariance = np.cov(values)
     variance = np.diag(covariance)
-    spread = np.sqrt(
-        np.maximum(
-            variance[first_of_pair]
-            + variance[second_of_pair]
-            - 2 * covariance[first_of_pair, second_of_pair],
-            0.0,
-        )
+    variance_of_difference = (
+        variance[first_of_pair]
+        + variance[second_of_pair]
+        - 2 * covariance[first_of_pair, second_of_pair]
     )
-    if not np.isfinite(spread).all() or (spread > _ROUNDING * spread.max(initial=0)).sum() < 2:
+    spread = np.sqrt(np.maximum(variance_of_difference, 0.0))
+    has_spread = spread > _ROUNDING * spread.max(initial=0)
+    if not np.isfinite(spread).all() or has_spread.sum() < 2:
         return alpha / pairs
-    scale = np.divide(1, spread, out=np.zeros_like(spread), where=spread > _ROUNDING * spread.max())
-    sizes, directions = np.linalg.eigh(covariance)
-    root = directions * np.sqrt(np.maximum(sizes, 0))
+    scale = np.divide(1, spread, out=np.zeros_like(spread), where=has_spread)
+    eigenvalues, directions = np.linalg.eigh(covariance)
+    root = directions * np.sqrt(np.maximum(eigenvalues, 0))
     rng = np.random.default_rng(_SEED)
     draws = int(np.clip(_NUMBERS // pairs, *_DRAWS))
     normal = rng.standard_normal((draws, len(values)))
     chi = np.sqrt(rng.chisquare(users - 1, draws) / (users - 1))
-    places = np.ascontiguousarray((normal @ root.T).T)
+    means = np.ascontiguousarray((normal @ root.T).T)
     largest = np.zeros(draws)
     for row in range(len(values) - 1):
-        gaps = np.abs(places[row + 1 :] - places[row]) * scale[first_of_pair == row][:, np.newaxis]
+        scale_of_rivals = scale[first_of_pair == row][:, np.newaxis]
+        gaps = np.abs(means[row + 1 :] - means[row]) * scale_of_rivals
         np.maximum(largest, gaps.max(axis=0), out=largest)
     critical = np.quantile(largest / chi, 1 - alpha, method="higher")
     return float(np.clip(2 * stdtr(users - 1, -critical), alpha / pairs, alpha))
@@ -201,22 +196,24 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         >>> groups([(0, 1), (1, 2)], [0, 1, 2])
         [(0, 1), (1, 2)]
     """
-    alike = {
-        recommender: {rival for pair in undecided if recommender in pair for rival in pair}
-        - {recommender}
-        for recommender in recommenders
-    }
+    alike: dict[int, set[int]] = {recommender: set() for recommender in recommenders}
+    for recommender, rival in undecided:
+        if recommender in alike:
+            alike[recommender].add(rival)
+        if rival in alike:
+            alike[rival].add(recommender)
     largest: list[set[int]] = []
 
-    def extend(group: set[int], more: set[int], left: set[int]) -> None:
-        if not more and not left:
+    # `candidates` may join the group. Groups with one of `joined` are known already.
+    def extend(group: set[int], candidates: set[int], joined: set[int]) -> None:
+        if not candidates and not joined:
             largest.append(group)
             return
-        pivot = max(more | left, key=lambda recommender: len(alike[recommender] & more))
-        for recommender in more - alike[pivot]:
-            extend(group | {recommender}, more & alike[recommender], left & alike[recommender])
-            more = more - {recommender}
-            left = left | {recommender}
+        pivot = max(candidates | joined, key=lambda member: len(alike[member] & candidates))
+        for member in candidates - alike[pivot]:
+            extend(group | {member}, candidates & alike[member], joined & alike[member])
+            candidates = candidates - {member}
+            joined = joined | {member}
 
     extend(set(), set(recommenders), set())
     place = {recommender: number for number, recommender in enumerate(recommenders)}

@@ -1,5 +1,7 @@
-"""Intervals of means over users: the likelihood ratio of values with bounds, and Student's of
-values without.
+"""Intervals of means over users.
+
+Those of values with bounds are intervals by the likelihood ratio. Those of values without bounds
+are Student's.
 
 A mean μ is compatible with U values y_u from L to H if some distribution on [L, H] has this mean
 and explains the values well. The deviance of μ below the sample mean is the loss of log-likelihood
@@ -55,17 +57,20 @@ FEW_USERS = 100
 _STEPS = 100  # most steps of a search; Newton's method takes about five
 _CLOSE = 1e-12  # relative change at which a search ends
 _ROUNDING = 1e-12  # relative distances up to this are none
-_NO_WIDTH = (
-    1e-6  # widths up to this, relative to the limits of a mean, show only that all users are alike
-)
+# widths up to this, relative to the limits of a mean, show only that all users are alike
+_NO_WIDTH = 1e-6
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """(metrics,) ends of the intervals of means, standard errors, and two-sided p-values of a mean
-    of 0.
+    """The intervals of the means of some metrics.
 
-    The standard error is NaN where a mean is known to lie between two means only.
+    Attributes:
+        low: (metrics,) lower ends.
+        high: (metrics,) upper ends.
+        standard_error: (metrics,) standard errors; NaN where a mean is known to lie between two
+            means only.
+        p_value: (metrics,) two-sided p-values of a mean of 0.
     """
 
     low: Floats
@@ -110,15 +115,18 @@ def intervals(
     for row, (rate, limit) in enumerate(zip(rates, limits, strict=True)):
         if np.isnan(low[row]).any() or np.isnan(high[row]).any():
             continue
-        of_low = np.unique(low[row], return_counts=True)
-        of_high = of_low if high is low else np.unique(high[row], return_counts=True)
+        values, counts = np.unique(low[row], return_counts=True)
         if not np.isfinite(bounds[row]).all():
-            rows[row] = _student(*of_low, limit, rate)
+            rows[row] = _student(values, counts, limit, rate)
             continue
-        lower = LowerSide.from_values(*of_low, bounds[row, 0])
-        upper = LowerSide.from_values(-of_high[0], of_high[1], -bounds[row, 1, ::-1])
+        lower = LowerSide.from_values(values, counts, bounds[row, 0])
+        if high is low:
+            upper = LowerSide.from_values(-values, counts, -bounds[row, 1, ::-1])
+            rows[row, 2] = _standard_error(values, counts)
+        else:
+            high_values, high_counts = np.unique(high[row], return_counts=True)
+            upper = LowerSide.from_values(-high_values, high_counts, -bounds[row, 1, ::-1])
         rows[row, :2] = np.clip(sorted((lower.end(rate), -upper.end(rate))), *limit)
-        rows[row, 2] = _standard_error(*of_low) if high is low else np.nan
         rows[row, 3] = _p_value(lower, upper) if test else np.nan
     return Intervals(*rows.T)
 
@@ -157,26 +165,29 @@ def p_value_of_zero(values: Floats, counts: Ints, bounds: tuple[float, float]) -
         0.036
     """
     lower = LowerSide.from_values(values, counts, np.asarray(bounds))
-    return _p_value(lower, LowerSide.from_values(-values, counts, -np.asarray(bounds)[::-1]))
+    upper = LowerSide.from_values(-values, counts, -np.asarray(bounds)[::-1])
+    return _p_value(lower, upper)
 
 
 def _p_value(lower: LowerSide, upper: LowerSide) -> float:
     """Return the smallest α for which the interval excludes 0."""
-    side = next((side for side in (lower, upper) if side.mean > 0), None)
-    return 1.0 if side is None else p_value_of_deviance(side.deviance_at(side.mean), side.deciding)
+    for side in (lower, upper):
+        if side.mean > 0:
+            return p_value_of_deviance(side.deviance_at(side.mean), side.deciding)
+    return 1.0
 
 
 def _standard_error(values: Floats, counts: Ints) -> float:
     """Return the standard error of the mean of values."""
     users = counts.sum()
-    return float(np.sqrt(counts @ (values - counts @ values / users) ** 2 / (users - 1) / users))
+    mean = counts @ values / users
+    return float(np.sqrt(counts @ (values - mean) ** 2 / (users - 1) / users))
 
 
 def _student(
     values: Floats, counts: Ints, limits: Floats, alpha: float
 ) -> tuple[float, float, float, float]:
-    """Return the ends of Student's interval of a mean, its standard error, and the p-value of a
-    mean of 0.
+    """Return the row of Student's interval: its ends, standard error, and p-value of a mean of 0.
 
     If all values are alike, the ends are those with t² more users at the limits of the mean.
     """
@@ -185,17 +196,19 @@ def _student(
     error = _standard_error(values, counts)
     t = -float(stdtrit(users - 1, alpha / 2))
     if 2 * t * error > _NO_WIDTH * (limits[1] - limits[0]):
-        reach = (t * error, t * error)
+        low = mean - t * error
+        high = mean + t * error
         distance = abs(mean) / error
     else:
         share = t**2 / (users + t**2)
-        reach = share * (mean - limits[0]), share * (limits[1] - mean)
-        limit = abs(float(limits[0] if mean > 0 else limits[1]))
-        distance = (
-            0.0 if not mean else float(np.sqrt(users * abs(mean) / limit)) if limit else np.inf
-        )
-    ends = max(mean - reach[0], float(limits[0])), min(mean + reach[1], float(limits[1]))
-    return *ends, error, float(2 * stdtr(users - 1, -distance))
+        low = mean - share * (mean - limits[0])
+        high = mean + share * (limits[1] - mean)
+        distance = 0.0
+        if mean:
+            limit = abs(float(limits[0] if mean > 0 else limits[1]))
+            distance = float(np.sqrt(users * abs(mean) / limit)) if limit else np.inf
+    p_value = float(2 * stdtr(users - 1, -distance))
+    return max(low, float(limits[0])), min(high, float(limits[1])), error, p_value
 
 
 def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
@@ -207,25 +220,26 @@ def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
         freedom: the number of means that are known together. What holds for them holds for all
             their combinations, as the intervals of H. Scheffé do.
     """
-    many = chdtri(freedom, alpha) / 2  # upper quantile of the χ² distribution
-    few = np.log(2 / alpha) - ndtri(alpha / 2) ** 2 / 2
-    return float(many + few / deciding)
+    limit_of_many = chdtri(freedom, alpha) / 2  # upper quantile of the χ² distribution
+    surplus_of_few = np.log(2 / alpha) - ndtri(alpha / 2) ** 2 / 2
+    return float(limit_of_many + surplus_of_few / deciding)
 
 
 def p_value_of_deviance(deviance: float, deciding: float, freedom: int = 1) -> float:
-    """Return the largest α at which the threshold is at least the deviance; parameters as in
-    `threshold`.
+    """Return the largest α at which the threshold is at least the deviance.
+
+    The parameters are those of `threshold`.
     """
     if deviance > threshold(SMALLEST_P_VALUE, deciding, freedom):
         return SMALLEST_P_VALUE
-    least = threshold(1.0, deciding, freedom)
-    if deviance <= least:
+    smallest = threshold(1.0, deciding, freedom)
+    if deviance <= smallest:
         return 1.0
 
-    def rising(tail: float) -> float:  # the tail is -log α; the threshold grows nearly as it does
-        return threshold(float(np.exp(-tail)), deciding, freedom) - least
+    def rise(tail: float) -> float:  # the tail is -log α; the threshold grows nearly as it does
+        return threshold(float(np.exp(-tail)), deciding, freedom) - smallest
 
-    return float(np.exp(-_solve(rising, deviance - least, 1.0, -np.log(SMALLEST_P_VALUE))))
+    return float(np.exp(-_solve(rise, deviance - smallest, 1.0, -np.log(SMALLEST_P_VALUE))))
 
 
 @dataclass(frozen=True)
@@ -248,8 +262,12 @@ class LowerSide:
 
     @classmethod
     def from_values(cls, values: Floats, counts: Ints, bounds: Floats) -> LowerSide:
-        """Return what decides the lower end of the mean of (groups,) values with a smallest and a
-        largest one.
+        """Return what decides the lower end of the mean of values.
+
+        Args:
+            values: (groups,) values.
+            counts: (groups,) numbers of users with the value.
+            bounds: (2,) smallest and largest possible value.
         """
         seen = counts > 0
         values = values[seen]
@@ -277,9 +295,8 @@ class LowerSide:
         deviance, depth = self._at_bound
         if limit < deviance:
             return self._depth(self._tilt(limit))
-        return float(
-            self.reach - (self.reach - depth) * np.exp((deviance - limit) / self.counts.sum())
-        )
+        share_seen = np.exp((deviance - limit) / self.counts.sum())  # the rest is at the bound
+        return float(self.reach - (self.reach - depth) * share_seen)
 
     def law(self, alpha: float) -> tuple[Floats, float]:
         """Return the distribution whose mean is the end, for an error rate α.
@@ -300,13 +317,16 @@ class LowerSide:
     def _tilt(self, limit: float) -> float:
         """Return the tilt of a deviance, which is below that of the largest tilt."""
         slope = float(np.sqrt(self.counts @ self.distances**2 / 2))
-        return _solve(
-            lambda tilt: np.sqrt(self._deviance(tilt)), np.sqrt(limit), slope, 1 / self.reach
-        )
+
+        def root_of_deviance(tilt: float) -> float:  # nearly a straight line
+            return float(np.sqrt(self._deviance(tilt)))
+
+        return _solve(root_of_deviance, np.sqrt(limit), slope, 1 / self.reach)
 
     def deviance_at(self, depth: float) -> float:
-        """Return D(μ) of the mean μ that is `depth` below the sample mean; infinite at the bound
-        and beyond it.
+        """Return D(μ) of the mean μ that is `depth` below the sample mean.
+
+        It is infinite at the bound and beyond it.
         """
         if depth >= self.reach * (1 - _ROUNDING):
             return np.inf
@@ -325,9 +345,8 @@ class LowerSide:
     def _deviance(self, tilt: float) -> float:
         """Return the deviance of a tilt, below 1 / reach."""
         logs = self.counts @ np.log1p(tilt * self.distances)
-        return max(
-            0.0, float(self.counts.sum() * np.log1p(tilt**2 * self._tilted_square(tilt)) + logs)
-        )
+        log_of_a = np.log1p(tilt**2 * self._tilted_square(tilt))
+        return max(0.0, float(self.counts.sum() * log_of_a + logs))
 
     def _depth(self, tilt: float) -> float:
         """Return the depth of a tilt."""
@@ -335,17 +354,15 @@ class LowerSide:
         return tilt * square / (1 + tilt**2 * square)
 
     def _tilted_square(self, tilt: float) -> float:
-        """Return (A - 1) / t², the mean of d² / (1 + t d) over the distances d, which have the mean
-        0.
-        """
-        return float(
-            self.counts @ (self.distances**2 / (1 + tilt * self.distances)) / self.counts.sum()
-        )
+        """Return (A - 1) / t², the mean of d² / (1 + t d) over the distances d, of mean 0."""
+        squares = self.distances**2 / (1 + tilt * self.distances)
+        return float(self.counts @ squares / self.counts.sum())
 
     @cached_property
     def _at_bound(self) -> tuple[float, float]:
-        """Return the deviance and the depth of the largest tilt, beyond which the distribution has
-        unseen mass at L.
+        """Return the deviance and the depth of the largest tilt.
+
+        Beyond it, the distribution has unseen mass at L.
         """
         if not self.distances.any():
             return 0.0, 0.0
@@ -355,32 +372,35 @@ class LowerSide:
 
 
 def _effective_number(squares: Floats, counts: Ints) -> float:
-    """Return the number of users who decide a sum of (groups,) squares, (Σ d²)² / Σ d⁴; 1 if all
-    are 0.
-    """
-    return float((counts @ squares) ** 2 / (counts @ squares**2)) if squares.any() else 1.0
+    """Return (Σ d²)² / Σ d⁴, the users who decide a sum of (groups,) squares; 1 if all are 0."""
+    if not squares.any():
+        return 1.0
+    return float((counts @ squares) ** 2 / (counts @ squares**2))
 
 
-def _solve(rising: Callable[[float], float], target: float, slope: float, most: float) -> float:
-    """Return the argument from 0 to `most` at which a function is at its target.
+def _solve(rising: Callable[[float], float], target: float, slope: float, largest: float) -> float:
+    """Return the argument from 0 to `largest` at which a function is at its target.
 
     The function rises from 0 with a known slope, nearly in a straight line, so the secant method
     takes few steps.
     """
     low = 0.0
-    high = most
-    before = 0.0
+    high = largest
+    argument_before = 0.0
     value_before = 0.0
     argument = target / slope
     for _ in range(_STEPS):
         if not low < argument < high:
             argument = (low + high) / 2
         value = rising(argument)
-        low, high = (argument, high) if value < target else (low, argument)
-        if value == value_before or abs(argument - before) <= _CLOSE * argument:
+        if value < target:
+            low = argument
+        else:
+            high = argument
+        if value == value_before or abs(argument - argument_before) <= _CLOSE * argument:
             break
-        step = (target - value) * (argument - before) / (value - value_before)
-        before = argument
+        step = (target - value) * (argument - argument_before) / (value - value_before)
+        argument_before = argument
         value_before = value
         argument = argument + step
     return argument

@@ -68,7 +68,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.core.inference.means import Intervals
 
 _NODES = 161  # of the mean over the ratio of two deviations
-# of the logarithms of ratios on both sides of the one that is seen, for two seeds; less for more
+# of the logarithms of ratios on both sides of the estimate, for two seeds; less for more
 _REACH = 20.0
 _LEAST_RATIO = 1e-6  # of two deviations; smaller ones are taken to be this
 _LEAST_TAIL = 1e-300  # smallest probability that is told apart from 0
@@ -129,8 +129,7 @@ def with_seeds(
     limits: Floats,
     alpha: Floats | float,
 ) -> Intervals:
-    """Return intervals of means over users, widened by the spreads between the seeds of one
-    recommender, or of two.
+    """Return intervals of means over users, widened by the spreads between seeds.
 
     Args:
         interval: (metrics,) intervals over users, with p-values.
@@ -155,30 +154,34 @@ def with_seeds(
         >>> [round(float(end), 4) for end in (widened.low[0], widened.high[0])]
         [0.0186, 0.0414]
     """
-    of_users = np.maximum(
-        interval.standard_error**2 - sum(spread.interaction for spread in spreads), 0.0
-    )
-    of_seeds = _Students.from_spreads(spreads)
-    reach = np.sqrt(ndtri(np.asarray(alpha) / 2) ** 2 * of_users + of_seeds.half_width(alpha) ** 2)
+    users_variance = _users_variance(interval.standard_error, spreads)
+    students = _Students.from_spreads(spreads)
+    z = ndtri(np.asarray(alpha) / 2)
+    half_width = np.sqrt(z**2 * users_variance + students.half_width(alpha) ** 2)
+    error = np.sqrt(users_variance + sum(spread.variance for spread in spreads))
+    p_value = _p_value(np.abs(mean), users_variance, students)
     return Intervals(
-        np.maximum(np.minimum(interval.low, mean - reach), limits[:, 0]),
-        np.minimum(np.maximum(interval.high, mean + reach), limits[:, 1]),
-        np.fmax(
-            np.sqrt(of_users + sum(spread.variance for spread in spreads)), interval.standard_error
-        ),
-        np.maximum(interval.p_value, _p_value(np.abs(mean), of_users, of_seeds)),
+        low=np.maximum(np.minimum(interval.low, mean - half_width), limits[:, 0]),
+        high=np.minimum(np.maximum(interval.high, mean + half_width), limits[:, 1]),
+        standard_error=np.fmax(error, interval.standard_error),
+        p_value=np.maximum(interval.p_value, p_value),
     )
+
+
+def _users_variance(standard_error: Floats, spreads: Sequence[SeedSpread]) -> Floats:
+    """Return the (metrics,) variances by the users alone, without the interaction with seeds."""
+    interaction = sum(spread.interaction for spread in spreads)
+    return np.maximum(standard_error**2 - interaction, 0.0)
 
 
 def deciding_seeds(
     standard_error: Floats, mean: Floats, spreads: Sequence[SeedSpread], alpha: Floats | float
 ) -> Ints:
-    """Return the (metrics,) smallest numbers of seeds, of each recommender, that would tell a mean
-    from 0.
+    """Return the (metrics,) smallest numbers of seeds that would tell a mean from 0.
 
-    With so many seeds, the half width of `with_seeds` is below the distance of the mean from 0, if
-    the mean, the users and the spread of seeds are as estimated. About half of new comparisons with
-    so many seeds would decide then.
+    With so many seeds of each recommender, the half width of `with_seeds` is below the distance of
+    the mean from 0, if the mean, the users and the spread of seeds are as estimated. About half of
+    new comparisons with so many seeds would decide then.
 
     Args:
         standard_error: (metrics,) standard errors over the users, as in the intervals that
@@ -201,22 +204,21 @@ def deciding_seeds(
         ...     alpha=0.05)
         array([6, 0])
     """
-    of_users = np.maximum(standard_error**2 - sum(spread.interaction for spread in spreads), 0.0)
     rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), mean.shape)
-    # what the half width by seeds may be, squared
-    rest = mean**2 - (ndtri(rates / 2) ** 2) * of_users
+    users_square = (ndtri(rates / 2) ** 2) * _users_variance(standard_error, spreads)
+    largest_square = mean**2 - users_square  # of the half width by seeds
     numbers = np.zeros(len(mean), dtype=np.int64)
-    for metric in np.flatnonzero(rest > 0):
-        of_metric = [spread.of_metric(int(metric)) for spread in spreads]
-        numbers[metric] = _first_below(
-            of_metric, float(np.sqrt(rest[metric])), float(rates[metric])
-        )
+    for metric in np.flatnonzero(largest_square > 0):
+        spreads_of_metric = [spread.of_metric(int(metric)) for spread in spreads]
+        largest_width = float(np.sqrt(largest_square[metric]))
+        numbers[metric] = _seeds_below(spreads_of_metric, largest_width, float(rates[metric]))
     return numbers
 
 
-def _first_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> int:
-    """Return the smallest number of seeds whose half width is below a width; 0 if there is none up
-    to `_MOST_SEEDS`.
+def _seeds_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> int:
+    """Return the smallest number of seeds, up to `_MOST_SEEDS`, whose half width is below a width.
+
+    It is 0 if there is none.
     """
 
     def is_below(seeds: int) -> bool:
@@ -230,8 +232,9 @@ def _first_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> i
 
 @dataclass(frozen=True)
 class _Students:
-    """Mixtures of Student variables with the mean 0: what a difference of means over seeds may be
-    by chance.
+    """Mixtures of Student variables with the mean 0.
+
+    They say what a difference of means over seeds may be by chance.
 
     Attributes:
         shares: (metrics, nodes) their shares.
@@ -245,23 +248,28 @@ class _Students:
 
     @classmethod
     def from_spreads(cls, spreads: Sequence[SeedSpread]) -> _Students:
-        """Return what the seeds of one recommender, or of two, give; see the top of this file."""
+        """Return what the seeds of a recommender, or of two, A and B, give.
+
+        The equations are those at the top of this file.
+        """
         if len(spreads) == 1:
             [spread] = spreads
             scale = np.sqrt(spread.variance)[:, np.newaxis]
             return cls(np.ones_like(scale), scale, spread.freedom)
-        first, second = spreads
-        seeds = np.array([first.freedom, second.freedom]) + 1
-        freedom = first.freedom + second.freedom
-        deviations = np.sqrt(np.stack((first.variance, second.variance)) * seeds[:, np.newaxis])
+        a, b = spreads
+        seeds = np.array([a.freedom, b.freedom]) + 1
+        freedom = a.freedom + b.freedom
+        deviations = np.sqrt(np.stack((a.variance, b.variance)) * seeds[:, np.newaxis])
         largest = deviations.max(axis=0)
         relative = np.maximum(deviations / np.where(largest > 0, largest, 1.0), _LEAST_RATIO)
-        seen = np.log(relative[0] / relative[1])
-        nodes = np.linspace(-1, 1, _NODES) * _REACH / np.sqrt(min(first.freedom, second.freedom))
-        ratios = seen[:, np.newaxis] + nodes
-        squares = first.freedom * (relative[0, :, np.newaxis] * np.exp(-ratios)) ** 2
-        pooled = (squares + second.freedom * relative[1, :, np.newaxis] ** 2) / freedom
-        logs = np.log(_prior(ratios, seeds)) - first.freedom * ratios - freedom / 2 * np.log(pooled)
+        # l at the nodes, around the estimate
+        estimate = np.log(relative[0] / relative[1])
+        nodes = np.linspace(-1, 1, _NODES) * _REACH / np.sqrt(min(a.freedom, b.freedom))
+        ratios = estimate[:, np.newaxis] + nodes
+        # q(l) / f, and from it the probability of l and V(l)
+        squares = a.freedom * (relative[0, :, np.newaxis] * np.exp(-ratios)) ** 2
+        pooled = (squares + b.freedom * relative[1, :, np.newaxis] ** 2) / freedom
+        logs = np.log(_prior(ratios, seeds)) - a.freedom * ratios - freedom / 2 * np.log(pooled)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         variances = pooled * (np.exp(2 * ratios) / seeds[0] + 1 / seeds[1])
         return cls(
@@ -274,56 +282,56 @@ class _Students:
         """Return the (metrics,) distances that are exceeded with the (metrics,) probabilities α."""
         rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(self.shares))
         t = -stdtrit(self.freedom, rates / 2)
-        least = t * self.deviations.min(axis=1)
-        most = t * self.deviations.max(axis=1)
+        smallest = t * self.deviations.min(axis=1)
+        largest = t * self.deviations.max(axis=1)
         if self.deviations.shape[1] == 1:
-            return most
+            return largest
 
         def too_far(distance: Floats, metric: Ints) -> Floats:
             return np.log(rates[metric]) - np.log(self.tail(distance, metric))
 
-        return _root(too_far, least, most)
+        return _root(too_far, smallest, largest)
 
     def tail(self, distance: Floats, metric: Ints) -> Floats:
-        """Return the (some,) probabilities of at least these distances, which are above 0, for some
-        metrics.
-        """
+        """Return the (some,) probabilities of at least these distances above 0, of some metrics."""
         tails = 2 * stdtr(self.freedom, -distance[:, np.newaxis] / self.deviations[metric])
         return np.maximum((self.shares[metric] * tails).sum(axis=1), _LEAST_TAIL)
 
 
 def _prior(ratios: Floats, seeds: Ints) -> Floats:
-    """Return the prior p(l) of logarithms of ratios of deviations, up to a factor, for (2,) numbers
-    of seeds.
+    """Return the prior p(l), up to a factor, for (2,) numbers of seeds.
+
+    l is the logarithm of the ratio of two deviations.
     """
     scale = 0.7 + 2 * (1 - seeds.min() / seeds.max())
     return np.exp(-((ratios / scale) ** 2) / 2) + 0.01 * (seeds.sum() - 2)
 
 
-def _p_value(distance: Floats, of_users: Floats, of_seeds: _Students) -> Floats:
+def _p_value(distance: Floats, users_variance: Floats, students: _Students) -> Floats:
     """Return the (metrics,) error rates at which the half widths are (metrics,) distances.
 
     Args:
         distance: (metrics,) distances.
-        of_users: (metrics,) variances of the means over users.
-        of_seeds: what the seeds give.
+        users_variance: (metrics,) variances of the means over users.
+        students: what the seeds give.
     """
-    least = of_seeds.deviations.min(axis=1)
-    deviation = np.sqrt(of_users + least**2)
-    share = np.divide(least, deviation, out=np.zeros_like(least), where=deviation > 0)
+    smallest = students.deviations.min(axis=1)
+    deviation = np.sqrt(users_variance + smallest**2)
+    share = np.divide(smallest, deviation, out=np.zeros_like(smallest), where=deviation > 0)
 
-    def too_far(part: Floats, metric: Ints) -> Floats:
-        normal = ndtri(of_seeds.tail(part, metric) / 2)
-        return np.log(normal**2 * of_users[metric] + part**2) - 2 * np.log(distance[metric])
+    def too_far(seeds_width: Floats, metric: Ints) -> Floats:
+        z = ndtri(students.tail(seeds_width, metric) / 2)
+        square = z**2 * users_variance[metric] + seeds_width**2
+        return np.log(square) - 2 * np.log(distance[metric])
 
-    part = _root(too_far, distance * share, distance)
-    of_both = np.ones_like(distance)
-    has_part = part > 0
-    of_both[has_part] = of_seeds.tail(part[has_part], np.flatnonzero(has_part))
-    t = np.divide(
-        distance, deviation, out=np.where(distance > 0, np.inf, 0.0), where=deviation != 0
-    )
-    return np.where(has_part, of_both, 2 * ndtr(-t))
+    seeds_width = _root(too_far, distance * share, distance)
+    p_value = np.ones_like(distance)
+    has_width = seeds_width > 0
+    p_value[has_width] = students.tail(seeds_width[has_width], np.flatnonzero(has_width))
+    # where the seeds have no part in it, the p-value is that of the users alone
+    no_deviation = np.where(distance > 0, np.inf, 0.0)
+    z_of_users = np.divide(distance, deviation, out=no_deviation, where=deviation != 0)
+    return np.where(has_width, p_value, 2 * ndtr(-z_of_users))
 
 
 def _root(rising: Callable[[Floats, Ints], Floats], low: Floats, high: Floats) -> Floats:
@@ -340,11 +348,11 @@ def _root(rising: Callable[[Floats, Ints], Floats], low: Floats, high: Floats) -
         from scipy.optimize.elementwise import find_root  # slow to import, and used only here
 
         ends = np.log(low[some]) - _SLACK, np.log(high[some]) + _SLACK
-        found = find_root(
+        solution = find_root(
             lambda logs, metric: rising(np.exp(logs), metric),
             ends,
             args=(some,),
             tolerances=_TOLERANCES,
         )
-        roots[some] = np.exp(found.x)
+        roots[some] = np.exp(solution.x)
     return roots

@@ -1,5 +1,6 @@
-"""Values of users whose means bound true metrics, by strict bounds
-(`sampled_metrics.core.estimators.strict_bounds`).
+"""Values of users whose means bound true metrics, by strict bounds.
+
+The bounds are those of `sampled_metrics.core.estimators.strict_bounds`.
 
 Weights that a sample chooses fit this sample too well. So the users are divided into five folds,
 and the weights for the users of a fold are those that are best for the users of the other folds.
@@ -101,13 +102,12 @@ class Sample:
 
 
 def pseudo_values(estimate: Estimate, sample: Sample) -> Floats:
-    """Return (metrics, users) pseudo-values U θ - (U - 1) θ₍₋ᵤ₎ of an estimate θ, moved so that
-    their mean is θ.
+    """Return (metrics, users) pseudo-values U θ - (U - 1) θ₍₋ᵤ₎ of an estimate θ.
 
-    θ₍₋ᵤ₎ is the estimate without user u. Users with the same outcome have the same one. More than a
-    thousand different users are left out in as many blocks. A user of a block of b users then has
-    the deviation of the block's mean pseudo-value times √b, as a mean of b values varies less by
-    this factor.
+    θ₍₋ᵤ₎ is the estimate without user u. The values are moved so that their mean is θ. Users with
+    the same outcome have the same value. More than a thousand different users are left out in as
+    many blocks. A user of a block of b users then has the deviation of the block's mean
+    pseudo-value times √b, as a mean of b values varies less by this factor.
 
     The pseudo-value of a single user is the estimate.
 
@@ -115,37 +115,53 @@ def pseudo_values(estimate: Estimate, sample: Sample) -> Floats:
         J. W. Tukey, Bias and Confidence in Not Quite Large Samples, Annals of Mathematical
         Statistics 29, 1958.
     """
-    if len(sample) == 1:
-        return estimate.estimate(sample.counts)[:, np.newaxis]
     users = len(sample)
-    single = sample.shares.nnz == len(sample)
-    kinds, kind = (
-        np.unique(sample.shares.indices, return_inverse=True) if single else (np.arange(users),) * 2
-    )
-    sizes = np.ones(len(kinds))
-    left_out = np.eye(len(sample.counts))[kinds] if single else None
-    if len(kinds) > MOST_LEFT_OUT:
-        kind = np.random.default_rng(_SEED).permutation(users) % MOST_LEFT_OUT
-        sizes = np.bincount(kind).astype(np.float64)
-        left_out = None
-    if left_out is None:
-        blocks = csr_array((np.ones(users), (kind, np.arange(users))), shape=(len(sizes), users))
-        left_out = (blocks @ sample.shares).toarray()
+    if users == 1:
+        return estimate.estimate(sample.counts)[:, np.newaxis]
+    left_out = _left_out(sample)
     whole = estimate.estimate(sample.counts)
     step = max(1, _NUMBERS // len(sample.counts))
-    parts = [
-        sample.counts - left_out[first : first + step] for first in range(0, len(left_out), step)
-    ]
+    starts = range(0, len(left_out.counts), step)
+    parts = [sample.counts - left_out.counts[start : start + step] for start in starts]
     without = np.concatenate([estimate.estimate(np.maximum(part, 0.0)) for part in parts])
-    influence = (((users - sizes) / np.sqrt(sizes))[:, np.newaxis] * (whole - without)).T[
-        :, kind.ravel()
-    ]
+    factors = (users - left_out.sizes) / np.sqrt(left_out.sizes)
+    influence_of_block = factors[:, np.newaxis] * (whole - without)
+    influence = influence_of_block.T[:, left_out.block]
     return whole[:, np.newaxis] + influence - influence.mean(axis=1, keepdims=True)
 
 
-_HARDLY_WIDER = (
-    1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
-)
+class _LeftOut(NamedTuple):
+    """The blocks of users that are left out, one block at a time.
+
+    Attributes:
+        counts: (blocks, outcomes) numbers of users with an outcome that are left out.
+        sizes: (blocks,) numbers of users that are left out at once.
+        block: (users,) block of each user.
+    """
+
+    counts: Floats
+    sizes: Floats
+    block: Ints
+
+
+def _left_out(sample: Sample) -> _LeftOut:
+    """Return a block for each outcome or for each user, or as many blocks as may be left out."""
+    users = len(sample)
+    if sample.shares.nnz == users:  # each user has one outcome
+        outcomes, block = np.unique(sample.shares.indices, return_inverse=True)
+        if len(outcomes) <= MOST_LEFT_OUT:
+            counts = np.eye(len(sample.counts))[outcomes]
+            return _LeftOut(counts, np.ones(len(outcomes)), block.ravel())
+    elif users <= MOST_LEFT_OUT:
+        return _LeftOut(sample.shares.toarray(), np.ones(users), np.arange(users))
+    block = np.random.default_rng(_SEED).permutation(users) % MOST_LEFT_OUT
+    sizes = np.bincount(block).astype(np.float64)
+    members = csr_array((np.ones(users), (block, np.arange(users))), shape=(len(sizes), users))
+    return _LeftOut((members @ sample.shares).toarray(), sizes, block)
+
+
+# ratio of the width to that of exact ranks up to which an assumption alone decides
+_HARDLY_WIDER = 1.25
 
 
 Chooser = Callable[[str, int], Bounds]
@@ -177,8 +193,9 @@ def strict_values(
     alpha: float,
     chosen: Chooser | None = None,
 ) -> StrictValues:
-    """Return the values under the strongest assumption that the sample supports, from the
-    estimate's own downwards.
+    """Return the values under the strongest assumption that the sample supports.
+
+    No assumption is stronger than the estimate's own.
 
     Args:
         estimate: the bounds of the metrics.
@@ -198,27 +215,26 @@ def strict_values(
                 findings.append(Finding("narrow", values={"assumption": assumption}))
                 continue
         p_value = _p_value(estimate, sample, assumption)
+        test = {"assumption": assumption, "p_value": p_value}
         if p_value <= _significance(assumption):
-            of_test = {"assumption": assumption, "p_value": p_value}
             if assumption == FREE:
-                return values._replace(findings=[Finding("unexplained", values=of_test)])
-            findings.append(Finding("contradicted", values=of_test))
+                return values._replace(findings=[Finding("unexplained", values=test)])
+            findings.append(Finding("contradicted", values=test))
             continue
         values = _by_fold(estimate, sample, assumption, alpha, chosen)
         if assumption == FREE:
             break
         if not _decides_alone(values, estimate, variances, alpha):
-            findings.append(
-                Finding("supported", values={"assumption": assumption, "p_value": p_value})
-            )
+            findings.append(Finding("supported", values=test))
             break
         findings.append(Finding("narrow", values={"assumption": assumption}))
     return values._replace(findings=findings)
 
 
 def unexplained(sample: Sample) -> list[Finding]:
-    """Return a finding if no distribution of true ranks explains the sample of users who share no
-    negatives.
+    """Return a finding if no distribution of true ranks explains the sample.
+
+    There is none on users who share negatives, because their outcomes depend on one another.
     """
     if sample.is_shared:
         return []
@@ -242,26 +258,26 @@ def _p_value(estimate: ShapeEstimate, sample: Sample, assumption: str) -> float:
 def _by_fold(
     estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float, chosen: Chooser | None
 ) -> StrictValues:
-    """Return the values by the weights that the users of the other folds choose, or other
-    samples.
-    """
+    """Return the values by the weights that the other folds choose, or other samples."""
     deviations = -float(ndtri(alpha / 2))
-    (low, high, bounds, *_) = _nothing(len(estimate.metrics), len(sample))
+    low, high = np.empty((2, len(estimate.metrics), len(sample)))
+    bounds = np.empty((len(estimate.metrics), 2, 2))
     bounds[..., 0] = np.inf
     bounds[..., 1] = -np.inf
     for fold in range(sample.fold.max() + 1):
         in_fold = sample.fold == fold
-        own = sample.shares[in_fold]
+        shares = sample.shares[in_fold]
         if chosen is None:
-            others = sample.counts - np.asarray(own.sum(axis=0))
-            of_fold = estimate.bounding_weights(
-                estimate.fits_of_part(assumption, others), deviations
-            )
+            counts_outside = sample.counts - np.asarray(shares.sum(axis=0))
+            fits = estimate.fits_of_part(assumption, counts_outside)
+            choice = estimate.bounding_weights(fits, deviations)
         else:
-            of_fold = chosen(assumption, fold)
-        low[:, in_fold], high[:, in_fold] = ((own @ weights.T).T for weights in of_fold.weights)
-        bounds[..., 0] = np.minimum(bounds[..., 0], of_fold.least.T)
-        bounds[..., 1] = np.maximum(bounds[..., 1], of_fold.most.T)
+            choice = chosen(assumption, fold)
+        low_weights, high_weights = choice.weights
+        low[:, in_fold] = (shares @ low_weights.T).T
+        high[:, in_fold] = (shares @ high_weights.T).T
+        bounds[..., 0] = np.minimum(bounds[..., 0], choice.least.T)
+        bounds[..., 1] = np.maximum(bounds[..., 1], choice.most.T)
     return StrictValues(low, high, bounds, assumption, [])
 
 
@@ -274,8 +290,7 @@ def _nothing(metrics: int, users: int) -> StrictValues:
 def _decides_alone(
     values: StrictValues, estimate: ShapeEstimate, variances: Floats, alpha: float
 ) -> bool:
-    """Return whether an interval of a metric is hardly wider than one from the exact ranks of as
-    many users.
+    """Return whether an interval is hardly wider than one from as many exact ranks.
 
     AUC, for which samples have no bias, is not looked at, and neither are a few users.
     """
@@ -283,6 +298,7 @@ def _decides_alone(
         return False
     limits = np.array([[-np.inf, np.inf]] * len(variances))
     ends = intervals(values.low, values.high, values.bounds, limits, alpha)
-    biased = np.array([metric.label != "auc" for metric in estimate.metrics])
-    exact = -2 * float(ndtri(alpha / 2)) * np.sqrt(variances / values.low.shape[1])
-    return bool((ends.high - ends.low < _HARDLY_WIDER * exact)[biased].any())
+    is_biased = np.array([metric.label != "auc" for metric in estimate.metrics])
+    exact_width = -2 * float(ndtri(alpha / 2)) * np.sqrt(variances / values.low.shape[1])
+    is_narrow = ends.high - ends.low < _HARDLY_WIDER * exact_width
+    return bool(is_narrow[is_biased].any())
