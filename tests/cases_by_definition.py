@@ -82,12 +82,12 @@ def require_definition(
     """Ranks of all users, of a slice and of a choice of them are those of the definition."""
     users = len(case.training)
     expected = by_definition(scores, case.training, case.held_out)
-    first, last = sorted(data.draw(st.lists(st.integers(0, users), min_size=2, max_size=2)))
+    start, stop = sorted(data.draw(st.lists(st.integers(0, users), min_size=2, max_size=2)))
     chosen = data.draw(st.lists(st.integers(0, users - 1), unique=True, min_size=1))
     assert rows_of_users(ranked()) == expected
-    if first < last:
-        assert rows_of_users(ranked(slice(first, last))) == [
-            row for row in expected if first <= row[0] < last
+    if start < stop:
+        assert rows_of_users(ranked(slice(start, stop))) == [
+            row for row in expected if start <= row[0] < stop
         ]
     assert rows_of_users(ranked(kind(chosen))) == [row for row in expected if row[0] in chosen]
 

@@ -25,24 +25,25 @@ def seeds_of_which_two_are_equal(read):
     """Return two tables of the same ranks in other orders of their rows, and one of other ranks."""
     rng = np.random.default_rng(3)
     users = np.array([f"u{number}" for number in range(60)])
-    of_seeds = [rng.integers(1, 9, 60) for _ in range(2)]
+    ranks_of_seeds = [rng.integers(1, 9, 60) for _ in range(2)]
     tables = []
-    for number, seed in ((0, 1), (0, 2), (1, 3)):
-        order = np.random.default_rng(seed).permutation(60)
-        tables.append(read(pd.DataFrame({"user": users[order], "rank": of_seeds[number][order]})))
+    for seed, order_seed in ((0, 1), (0, 2), (1, 3)):
+        order = np.random.default_rng(order_seed).permutation(60)
+        columns = {"user": users[order], "rank": ranks_of_seeds[seed][order]}
+        tables.append(read(pd.DataFrame(columns)))
     return tables
 
 
-def require_that_equal_seeds_are_refused(first, again, second, options):
-    """The same ranks are no second seed, in whatever order they are."""
-    result = sm.compare({"A": [first, second], "B": first}, metrics="recall@3", **options)
+def require_that_equal_seeds_are_refused(table, reordered, other_seed, options):
+    """The same ranks are no second seed, in whatever order their rows are."""
+    result = sm.compare({"A": [table, other_seed], "B": table}, metrics="recall@3", **options)
     reasons = [finding.values for finding in result.findings if finding.kind == "these-runs"]
     assert reasons == [{"reason": "one seed", "of": ["B"]}]
     with pytest.raises(
         sm.DataError,
         match=r"^A: seeds 1 and 3 have the same ranks of all users, so they are one seed",
     ):
-        sm.compare({"A": [first, second, again], "B": first}, metrics="recall@3", **options)
+        sm.compare({"A": [table, other_seed, reordered], "B": table}, metrics="recall@3", **options)
 
 
 def require_no_interval_of_one_user(result):

@@ -51,9 +51,9 @@ def require_that_damage_is_refused(path: Path, read: Any) -> None:
     for attempt in range(120):
         damaged = bytearray(content)
         # the footer of parquet, the directory of zip
-        first = len(content) // 2 if attempt % 3 else 0
+        start = len(content) // 2 if attempt % 3 else 0
         if attempt % 4:
-            for place in rng.integers(first, len(content), 1 + attempt % 5):
+            for place in rng.integers(start, len(content), 1 + attempt % 5):
                 damaged[place] ^= 1 << rng.integers(8)
         else:
             damaged = damaged[: rng.integers(len(content))]

@@ -56,15 +56,15 @@ class Block(NamedTuple):
 def blocks_of(text: str) -> Iterator[Block]:
     """The blocks of a page but those that are another one's output."""
     fences = list(FENCE.finditer(text))
-    taken = set()
+    starts_of_outputs = set()
     for fence, after in zip_longest(fences, fences[1:]):
-        if fence.start() in taken:
+        if fence.start() in starts_of_outputs:
             continue
-        shown = None
+        output = None
         if after and after["language"] == "text" and not text[fence.end() : after.start()].strip():
-            taken.add(after.start())
-            shown = (after.start("content"), after.end("content"))
-        yield Block(fence["language"], fence["content"], shown)
+            starts_of_outputs.add(after.start())
+            output = (after.start("content"), after.end("content"))
+        yield Block(fence["language"], fence["content"], output)
 
 
 def _as_shown(printed: str) -> str:
@@ -80,7 +80,7 @@ def _as_shown(printed: str) -> str:
 def _run_commands(commands: str) -> str:
     """Run uses of the command in this process, as each would take a second to start in its own."""
     printed = io.StringIO()
-    shown = mock.patch.dict(os.environ, {"COLUMNS": str(COLUMNS), "NO_COLOR": "1"})
+    terminal = mock.patch.dict(os.environ, {"COLUMNS": str(COLUMNS), "NO_COLOR": "1"})
     from sampled_metrics.cli import main  # not every user of this module has the program
 
     for line in commands.replace("\\\n", " ").splitlines():
@@ -91,7 +91,7 @@ def _run_commands(commands: str) -> str:
             raise RuntimeError(
                 f"a page may show the command alone, not other words of a shell: {line}"
             )
-        with shown, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        with terminal, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             try:
                 main(words[1:])
             except SystemExit as ended:  # 1 and 2: an error that the page may show
@@ -144,12 +144,12 @@ def pages() -> list[str]:
     """README.md and the pages of the site, from the root of the repository; not what a run of the
     workflow wrote.
     """
-    found = [
+    paths = [
         path
         for path in DOCS.rglob("*.md")
         if not {"reproduction", "_build"} & set(path.relative_to(DOCS).parts)
     ]
-    return ["README.md", *sorted(str(path.relative_to(ROOT)) for path in found)]
+    return ["README.md", *sorted(str(path.relative_to(ROOT)) for path in paths)]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ def require_that_no_text_is_cut_off(result):
     figure = axes[0].figure
     assert "300 users, n = 1" in caption(figure)
     figure.draw_without_rendering()
-    drawn = [text for each in axes for text in (*each.texts, *each.get_yticklabels(), each.title)]
+    drawn = [
+        text for panel in axes for text in (*panel.texts, *panel.get_yticklabels(), panel.title)
+    ]
     for text in filter(lambda text: text.get_text(), (*drawn, *figure.texts)):
         box = text.get_window_extent()
         assert 0 <= box.x0 <= box.x1 <= figure.bbox.x1, text

@@ -55,13 +55,18 @@ def dense(n, m, replacement=False):
             logs[m] - logs[x] - logs[m - x] + xlogy(x, share) + xlogy(m - x, 1 - share)
         )
     else:
-        least = np.maximum(better - x, 0)
-        rest = np.maximum(n - 1 - better - (m - x), 0)
-        counted = (
-            logs[better] - logs[x] - logs[least] + logs[n - 1 - better] - logs[m - x] - logs[rest]
+        better_left = np.maximum(better - x, 0)
+        worse_left = np.maximum(n - 1 - better - (m - x), 0)
+        log_chances = (
+            logs[better]
+            - logs[x]
+            - logs[better_left]
+            + logs[n - 1 - better]
+            - logs[m - x]
+            - logs[worse_left]
         )
-        counted -= logs[n - 1] - logs[m] - logs[n - 1 - m]
-        chances = np.exp(counted) * ((better >= x) & (n - 1 - better >= m - x))
+        log_chances -= logs[n - 1] - logs[m] - logs[n - 1 - m]
+        chances = np.exp(log_chances) * ((better >= x) & (n - 1 - better >= m - x))
     chances.flags.writeable = False
     return chances
 

@@ -109,8 +109,8 @@ def raw(data: bytes) -> Answer:
 
 
 def head_only(*fields: str, code: int = 200) -> Answer:
-    first = f"HTTP/1.1 {code} {REASONS.get(code, 'Something')}"
-    return raw("\r\n".join([first, "Connection: close", *fields, "", ""]).encode("latin-1"))
+    status_line = f"HTTP/1.1 {code} {REASONS.get(code, 'Something')}"
+    return raw("\r\n".join([status_line, "Connection: close", *fields, "", ""]).encode("latin-1"))
 
 
 def status(code: int) -> Answer:

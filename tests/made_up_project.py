@@ -95,51 +95,52 @@ def write_ranks(path: Path) -> None:
     path.write_text("user,candidates,above,tied\n" + "".join(lines), encoding="utf-8")
 
 
-def complete_config(*given: dict | Path) -> dict:
+def complete_config(*configs: dict | Path) -> dict:
     """Return the config that workflow/rules/common.smk makes of such files over config.yaml, in the
     current folder.
     """
-    layers = [layer if isinstance(layer, dict) else read_config(layer) for layer in given]
-    own: dict = reduce(merged, layers, {})
-    if stated := [layer["recommenders"] for layer in layers if layer.get("recommenders")]:
-        own["recommenders"] = copy.deepcopy(stated[-1])
-    config = assemble(*DEFAULTS, merged(DEFAULTS[1], own), own)
+    layers = [layer if isinstance(layer, dict) else read_config(layer) for layer in configs]
+    config_of_study: dict = reduce(merged, layers, {})
+    stated = [layer["recommenders"] for layer in layers if layer.get("recommenders")]
+    if stated:  # the last one alone, not merged with those before
+        config_of_study["recommenders"] = copy.deepcopy(stated[-1])
+    config = assemble(*DEFAULTS, merged(DEFAULTS[1], config_of_study), config_of_study)
     complete(config, SCHEMA)
     return config
 
 
-def run_script(name: str, **given: Any) -> list[str]:
+def run_script(name: str, **job: Any) -> list[str]:
     """Run a script of the workflow in this process and in the current folder.
 
     Args:
         name: of the script, without .py.
-        given: what Snakemake would give it: input, output, params and wildcards as mappings,
+        job: what Snakemake would give it: input, output, params and wildcards as mappings,
             config, and threads.
 
     Returns:
         The lines by which it refuses, none if it completes. Nothing else may end it.
     """
-    given["wildcards"] = {"dataset": "made-up", "recommender": "X", **given.get("wildcards", {})}
-    named = {
-        key: SimpleNamespace(**given.get(key, {}))
+    job["wildcards"] = {"dataset": "made-up", "recommender": "X", **job.get("wildcards", {})}
+    files_and_params = {
+        key: SimpleNamespace(**job.get(key, {}))
         for key in ("input", "output", "params", "wildcards")
     }
     snakemake = SimpleNamespace(
-        config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named
+        config=job.get("config"), threads=job.get("threads", 1), log=["job.log"], **files_and_params
     )
     for path in vars(snakemake.output).values():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-    said = io.StringIO()
+    messages = io.StringIO()
     root = logging.getLogger()
     handlers = root.handlers  # the script replaces them
     root.handlers = []
-    with contextlib.redirect_stderr(said):
+    with contextlib.redirect_stderr(messages):
         try:
             runpy.run_path(str(ROOT / f"scripts/{name}.py"), {"snakemake": snakemake}, "__main__")
         except SystemExit:
             assert not [path for path in vars(snakemake.output).values() if Path(path).exists()]
             title, *lines = Path("job.log").read_text(encoding="utf-8").splitlines()
-            assert said.getvalue().splitlines()[0] == title
+            assert messages.getvalue().splitlines()[0] == title
             return [line for line in lines if line.startswith("error: ")]
         finally:
             for handler in root.handlers:
@@ -240,10 +241,10 @@ class Project:
 
     def results(self, pattern: str) -> dict[str, bytes]:
         """Return the contents of result files by name."""
-        found = sorted((self.folder / "results").glob(pattern))
+        paths = sorted((self.folder / "results").glob(pattern))
         return {
             str(path.relative_to(self.folder)): path.read_bytes()
-            for path in found
+            for path in paths
             if path.is_file()
         }
 

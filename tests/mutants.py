@@ -390,10 +390,10 @@ def chosen_mutants(packages: list[str]) -> Iterator[Mutant]:
     for name, before, after in CHOSEN:
         if package_of(name) not in packages:
             continue
-        first, *rest = (SOURCE / name).read_text(encoding="utf-8").split(before)
-        if len(rest) != 1:
-            raise SystemExit(f"{name}: {before!r} is there {len(rest)} times")
-        yield SOURCE / name, first.count("\n") + 1, first + after + rest[0], f"{before} → {after}"
+        head, *tails = (SOURCE / name).read_text(encoding="utf-8").split(before)
+        if len(tails) != 1:
+            raise SystemExit(f"{name}: {before!r} is there {len(tails)} times")
+        yield SOURCE / name, head.count("\n") + 1, head + after + tails[0], f"{before} → {after}"
 
 
 def main() -> None:
@@ -402,21 +402,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--chosen", nargs="*", choices=PACKAGES, required=True)
-    asked = parser.parse_args()
-    made = Counter[str]()
-    found = Counter[str]()
+    options = parser.parse_args()
+    changes_by_package = Counter[str]()
+    noticed_by_package = Counter[str]()
     # all are looked up first
-    for path, place, source, what in [*chosen_mutants(asked.chosen or [*PACKAGES])]:
+    for path, place, source, what in [*chosen_mutants(options.chosen or [*PACKAGES])]:
         package = package_of(path.relative_to(SOURCE).as_posix())
         noticed = is_found(path, source, package)
-        made[package] += 1
-        found[package] += noticed
+        changes_by_package[package] += 1
+        noticed_by_package[package] += noticed
         print(
             f"{'found' if noticed else 'NOT FOUND'}  {path.relative_to(SOURCE)}:{place}  {what}",
             flush=True,
         )
-    for package, number in made.items():
-        print(f"{package}: {found[package]} of {number} found")
+    for package, number in changes_by_package.items():
+        print(f"{package}: {noticed_by_package[package]} of {number} found")
 
 
 if __name__ == "__main__":

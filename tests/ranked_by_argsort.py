@@ -32,28 +32,28 @@ def by_definition(scores, training, held_out) -> list[tuple[int, int, int, int]]
     """User, candidates, above and tied of each held-out item, (users, items), by counting the
     candidates.
     """
-    found = []
+    ranks = []
     for user, item in zip(*np.nonzero(held_out), strict=True):
         candidates = [
-            each
-            for each in range(len(scores[user]))
-            if not (training[user, each] or held_out[user, each])
+            candidate
+            for candidate in range(len(scores[user]))
+            if not (training[user, candidate] or held_out[user, candidate])
         ]
         target = scores[user][item]
-        above = sum(bool(scores[user][each] > target) for each in candidates)
-        tied = sum(bool(scores[user][each] == target) for each in candidates)
-        found.append((int(user), len(candidates) + 1, above, tied))
-    return found
+        above = sum(bool(scores[user][candidate] > target) for candidate in candidates)
+        tied = sum(bool(scores[user][candidate] == target) for candidate in candidates)
+        ranks.append((int(user), len(candidates) + 1, above, tied))
+    return ranks
 
 
 def by_argsort(scores, training, held_out) -> list[tuple[int, int]]:
     """Above and tied of each user."""
-    found = []
-    for user, held in enumerate(held_out):
-        order = np.sort(scores[user][np.asarray(training[user]) == 0])[::-1]
-        above = int(np.flatnonzero(order == scores[user, held])[0])
-        found.append((above, int((order == scores[user, held]).sum()) - 1))
-    return found
+    ranks = []
+    for user, item in enumerate(held_out):
+        descending = np.sort(scores[user][np.asarray(training[user]) == 0])[::-1]
+        above = int(np.flatnonzero(descending == scores[user, item])[0])
+        ranks.append((above, int((descending == scores[user, item]).sum()) - 1))
+    return ranks
 
 
 def rows(table: ExactRanks) -> list[tuple[int, int]]:

@@ -56,39 +56,41 @@ def correct(ranks, **options):
     return of(sm.correct, ranks, options, "sampled")
 
 
-def compare(ranks, other=None, names=NAMES, **options):
-    return of(sm.compare, named(ranks, other, names), options)
+def compare(ranks, ranks_b=None, names=NAMES, **options):
+    return of(sm.compare, named(ranks, ranks_b, names), options)
 
 
 def expect(ranks, negatives, replacement=False, **options):
     return of(sm.expect, ranks, options, "exact", negatives=negatives, replacement=replacement)
 
 
-def plan(ranks, other=None, names=NAMES, replacement=False, **options):
-    return of(sm.plan, named(ranks, other, names), options, "exact", replacement=replacement)
+def plan(ranks, ranks_b=None, names=NAMES, replacement=False, **options):
+    return of(sm.plan, named(ranks, ranks_b, names), options, "exact", replacement=replacement)
 
 
 def report(ranks, path=None, **options):
     return of(sm.report, ranks, options, path=path, replacement=options.get("replacement", False))
 
 
-def named(ranks, other, names):
-    """Return the ranks of two recommenders by their names, or of several as they are given."""
-    return ranks if other is None else dict(zip(names, (ranks, other), strict=True))
+def named(ranks, ranks_b, names):
+    """Return the ranks of two recommenders by name; a mapping of several stays as it is."""
+    return ranks if ranks_b is None else dict(zip(names, (ranks, ranks_b), strict=True))
 
 
 def read(ranks, reading, kind=None):
     """Return the tables of ranks; those that are tables already are left as they are."""
-    if isinstance(ranks, dict) and any(
-        has_seeds(one) or isinstance(one, Table) for one in ranks.values()
-    ):
-        return {
-            name: [read(seed, reading, kind) for seed in one]
-            if has_seeds(one)
-            else read(one, reading, kind)
-            for name, one in ranks.items()
-        }
-    return ranks if isinstance(ranks, Table) else read_columns(ranks, reading, kind)
+    if isinstance(ranks, Table):
+        return ranks
+    recommenders = ranks.values() if isinstance(ranks, dict) else ()
+    if not any(has_seeds(runs) or isinstance(runs, Table) for runs in recommenders):
+        return read_columns(ranks, reading, kind)
+    tables = {}
+    for name, runs in ranks.items():
+        if has_seeds(runs):
+            tables[name] = [read(seed, reading, kind) for seed in runs]
+        else:
+            tables[name] = read(runs, reading, kind)
+    return tables
 
 
 def has_seeds(ranks):
@@ -96,7 +98,7 @@ def has_seeds(ranks):
     return (
         isinstance(ranks, list | tuple)
         and bool(ranks)
-        and not any(np.isscalar(one) for one in ranks)
+        and not any(np.isscalar(element) for element in ranks)
     )
 
 

@@ -34,6 +34,6 @@ def assert_texts_are_apart(figure):
         assert box.x1 - 1 <= figure.bbox.x1, text
         assert figure.bbox.y0 <= box.y0 + 1, text
         assert box.y1 - 1 <= figure.bbox.y1, text
-    for (one, first), (other, second) in combinations(inside, 2):
-        both = Bbox.intersection(first, second)
-        assert both is None or both.width < 1 or both.height < 1, (one, other)
+    for (text, box), (neighbour, box_of_neighbour) in combinations(inside, 2):
+        overlap = Bbox.intersection(box, box_of_neighbour)
+        assert overlap is None or overlap.width < 1 or overlap.height < 1, (text, neighbour)

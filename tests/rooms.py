@@ -47,7 +47,7 @@ def without(packages: set[str]) -> set[str]:
     while above := {
         name
         for name in {*PACKAGES, STUDY} - gone
-        if any(imports(graph, name, other) for other in gone)
+        if any(imports(graph, name, removed) for removed in gone)
     }:
         gone = gone | above
     return gone

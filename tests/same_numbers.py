@@ -78,9 +78,9 @@ def evaluations() -> Iterator[Evaluation]:
     yield "evaluate groups", lambda: sm.evaluate(with_users, groups=groups)
     for margin in (None, 0.01, "5%"):
         for level in levels:
-            for tables, of in ((pair, "pair"), (exact, "all")):
+            for tables, which in ((pair, "pair"), (exact, "all")):
                 yield (
-                    f"compare {of} {margin} {level}",
+                    f"compare {which} {margin} {level}",
                     partial(
                         sm.compare, tables, metrics=METRICS, margin=margin, confidence_level=level
                     ),
@@ -149,14 +149,16 @@ def evaluations() -> Iterator[Evaluation]:
             ),
         )
     rng = np.random.default_rng(0)
-    lists = pd.DataFrame(
+    lists_of_p = pd.DataFrame(
         {
             "user": np.repeat(np.arange(60), 10),
             "item": np.concatenate([rng.permutation(40)[:10] for _ in range(60)]),
             "rank": np.tile(np.arange(1, 11), 60),
         }
     )
-    other = lists.assign(item=np.concatenate([rng.permutation(40)[:10] for _ in range(60)]))
+    lists_of_q = lists_of_p.assign(
+        item=np.concatenate([rng.permutation(40)[:10] for _ in range(60)])
+    )
     relevant = pd.DataFrame(
         {
             "user": np.repeat(np.arange(60), 4),
@@ -165,7 +167,7 @@ def evaluations() -> Iterator[Evaluation]:
     )
     list_tables = {
         name: sm.ranked_lists(table, relevance=relevant)
-        for name, table in {"p": lists, "q": other}.items()
+        for name, table in {"p": lists_of_p, "q": lists_of_q}.items()
     }
     list_metrics = ["recall@10", "ndcg@10", "ap", "precision@5", "mrr"]
     yield "evaluate lists", lambda: sm.evaluate(list_tables, metrics=list_metrics)
@@ -206,20 +208,20 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each number of an evaluation of before that is another one now."""
     for name, columns in before.items():
         for column, values in columns.items():
-            own = after.get(name, {}).get(column)
-            if own is None:
+            values_now = after.get(name, {}).get(column)
+            if values_now is None:
                 yield f"{name}: has no {column}; before {values[:3]}, now {after.get(name)}"
-            elif len(own) != len(values):
-                yield f"{name}: {column} has {len(own)} rows, before {len(values)}"
+            elif len(values_now) != len(values):
+                yield f"{name}: {column} has {len(values_now)} rows, before {len(values)}"
             elif column == RAISED:
-                if own != values:
-                    yield f"{name}: {own}, before {values}"
+                if values_now != values:
+                    yield f"{name}: {values_now}, before {values}"
             else:
-                for row, (value, now) in enumerate(zip(values, own, strict=True)):
+                for row, (value, value_now) in enumerate(zip(values, values_now, strict=True)):
                     if not np.isclose(
-                        value, now, rtol=10.0**-DIGITS, atol=10.0**-DIGITS, equal_nan=True
+                        value, value_now, rtol=10.0**-DIGITS, atol=10.0**-DIGITS, equal_nan=True
                     ):
-                        yield f"{name}: {column}, row {row}: {now!r}, before {value!r}"
+                        yield f"{name}: {column}, row {row}: {value_now!r}, before {value!r}"
 
 
 def main(commit: str) -> int:

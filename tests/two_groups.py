@@ -16,11 +16,11 @@ SIZES = (6, 8)
 
 
 def two_groups() -> Split:
-    first, second = SIZES
-    dense = np.zeros((first + second, first + second))
-    dense[:first, :first] = 1 - np.eye(first)
-    dense[first:, first:] = 1 - np.eye(second)
-    everyone = np.arange(first + second)
+    first_size, second_size = SIZES
+    dense = np.zeros((first_size + second_size, first_size + second_size))
+    dense[:first_size, :first_size] = 1 - np.eye(first_size)
+    dense[first_size:, first_size:] = 1 - np.eye(second_size)
+    everyone = np.arange(first_size + second_size)
     return Split(
         csr_array(dense),
         one_each(everyone, len(everyone)),

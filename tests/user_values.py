@@ -38,33 +38,35 @@ def places(*tables, of):
     return places_of_runs(Runs("A", tables, users), of)
 
 
-def require_within_bounds(found, kind):
+def require_within_bounds(users_values, kind):
     """The mean of values is the point, and none is beyond the bounds."""
-    assert found.one_value == (kind not in ("free", "decreasing"))
-    if found.one_value:
-        assert found.low.mean(axis=1) == pytest.approx(found.point)
+    assert users_values.one_value == (kind not in ("free", "decreasing"))
+    if users_values.one_value:
+        assert users_values.low.mean(axis=1) == pytest.approx(users_values.point)
     biased = {"bv-0.1", "uncorrected", "mle"}
-    assert found.assumes == (
+    assert users_values.assumes == (
         "bias is zero" if kind in biased else kind if kind == "decreasing" else "none"
     )
-    assert np.isinf(found.bounds).all() == (kind == "mle")
+    assert np.isinf(users_values.bounds).all() == (kind == "mle")
     # its weights may be below 0
-    assert (found.limits.tolist() == [[0, 1]] * 2) == (kind != "bv-0.1")
-    for side, of_side in enumerate((found.low, found.high)):
-        assert (of_side >= found.bounds[:, side, :1] - 1e-12).all()
-        assert (of_side <= found.bounds[:, side, 1:] + 1e-12).all()
+    assert (users_values.limits.tolist() == [[0, 1]] * 2) == (kind != "bv-0.1")
+    for side, values_of_side in enumerate((users_values.low, users_values.high)):
+        assert (values_of_side >= users_values.bounds[:, side, :1] - 1e-12).all()
+        assert (values_of_side <= users_values.bounds[:, side, 1:] + 1e-12).all()
 
 
-def require_difference(one, two, ratio=1.2):
+def require_difference(minuend, subtrahend, ratio=1.2):
     """A difference is that of each user, with the bounds of every difference."""
-    gap = one.minus(two, ratio)
-    np.testing.assert_allclose(gap.low, one.low - ratio * two.high)
-    np.testing.assert_allclose(gap.high, one.high - ratio * two.low)
-    np.testing.assert_allclose(gap.point, one.point - ratio * two.point)
-    assert gap.one_value == (one.one_value and two.one_value)
-    assert gap.findings == (*one.findings, *two.findings)
+    gap = minuend.minus(subtrahend, ratio)
+    np.testing.assert_allclose(gap.low, minuend.low - ratio * subtrahend.high)
+    np.testing.assert_allclose(gap.high, minuend.high - ratio * subtrahend.low)
+    np.testing.assert_allclose(gap.point, minuend.point - ratio * subtrahend.point)
+    assert gap.one_value == (minuend.one_value and subtrahend.one_value)
+    assert gap.findings == (*minuend.findings, *subtrahend.findings)
     for side in (0, 1):
-        of_one = one.bounds[:, side]
-        of_two = two.bounds[:, 1 - side, ::-1]
-        assert gap.bounds[:, side] == pytest.approx(of_one - ratio * of_two)
-    assert gap.limits == pytest.approx(one.limits - ratio * two.limits[:, ::-1])
+        bounds_of_minuend = minuend.bounds[:, side]
+        bounds_of_subtrahend = subtrahend.bounds[:, 1 - side, ::-1]
+        assert gap.bounds[:, side] == pytest.approx(
+            bounds_of_minuend - ratio * bounds_of_subtrahend
+        )
+    assert gap.limits == pytest.approx(minuend.limits - ratio * subtrahend.limits[:, ::-1])

@@ -75,27 +75,19 @@ class Judgements:
         (user, users) = columns.ids("user")
         (item, items) = columns.ids("item")
         pairs = _distinct(user, item, items, columns)
-        if "relevance" in columns:
-            grades = columns.numbers("relevance", 0)
-            refuse_rows(
-                np.isinf(grades),
-                lambda row: f"{columns.called('relevance')} is infinite",
-                columns.place,
-            )
-        else:
-            grades = np.ones(len(columns))
+        if "relevance" not in columns:
             if relevant_from is not None:
                 raise DataError(
                     f"{columns.header}: lacks the column relevance, which relevant_from is for"
                 )
             findings.append(Finding("one-grade"))
-        relevant = grades > 0 if relevant_from is None else grades >= relevant_from
-        if nothing := len(users) - len(np.unique(user[relevant])):
-            findings.append(
-                Finding("nothing-relevant", values={"users": nothing, "all": len(users)})
-            )
+        grades = _grades(columns)
+        is_relevant = grades > 0 if relevant_from is None else grades >= relevant_from
+        without_relevant = len(users) - len(np.unique(user[is_relevant]))
+        if without_relevant:
+            counts = {"users": without_relevant, "all": len(users)}
+            findings.append(Finding("nothing-relevant", values=counts))
         order = np.argsort(pairs)
-        groups_of_users = _groups_of_users(columns, user)
         return cls(
             users,
             items,
@@ -103,7 +95,7 @@ class Judgements:
             grades[order],
             relevant_from,
             tuple(findings),
-            groups_of_users,
+            _groups_of_users(columns, user),
         )
 
     def of_users(self, positions: Ints) -> Judgements:
@@ -121,8 +113,7 @@ class Judgements:
         )
 
     def grades_of(self, run: Columns, name: str) -> tuple[csr_array, list[Finding]]:
-        """Return the grades of the lists of a run, (users, longest) by user and place, and findings
-        on the run.
+        """Return the (users, longest) grades of the lists of a run, by place, and findings on it.
 
         The items are in the order of their scores; of equal scores, the last id as text comes
         first, as in trec_eval.
@@ -130,6 +121,7 @@ class Judgements:
         Raises:
             DataError: the table is not a run; the message names it.
         """
+        # --- the rows of the run
         columns = run.with_usual("item", "score")
         columns.require("user", "item", *([] if "rank" in columns else ["score"]))
         by_place = are_by_place(columns)
@@ -144,17 +136,23 @@ class Judgements:
                 f"{name}: none of its users has a judged item; they are such as {shown(users[0])}, "
                 f"and those of the judgements such as {shown(self.users[0])}"
             )
+
+        # --- the rows of judged users, in the order of their lists; all ids are ascending
         rows = np.flatnonzero(user_here[user] >= 0)
-        # ids are ascending, as those of the users
         rows = rows[np.lexsort((-item[rows], -score[rows], user[rows]))]
         user = user_here[user[rows]]
         item = item_here[item[rows]]
         score = score[rows]
+        place = _places(user)
         pairs = np.where(item < 0, -1, user * len(self.items) + item)
         nearest = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
         grade = np.where(self.pairs[nearest] == pairs, self.grades[nearest], 0.0)
-        place = _places(user)
-        hit = grade > 0
+        has_grade = grade > 0
+        shape = len(self.users), 1 + int(place[has_grade].max(initial=0))
+        cells = (user[has_grade], place[has_grade])
+        grades = csr_array((grade[has_grade], cells), shape=shape)
+
+        # --- findings
         counts = {
             "not-judged": (int((user_here < 0).sum()), users),
             "empty-lists": (len(self.users) - len(np.unique(user)), self.users),
@@ -170,13 +168,12 @@ class Judgements:
                 Finding("items-not-judged", values={"item": items[0], "judged": self.items[0]})
             )
         findings += columns.remarks_on(("user", "item", "rank" if by_place else "score"))
-        shape = len(self.users), 1 + int(place[hit].max(initial=0))
-        grades = csr_array((grade[hit], (user[hit], place[hit])), shape=shape)
         return grades, from_source(findings, name)
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
-        """Return the (users,) values of lists, as `grades_of` returns them, computed for some users
-        at a time.
+        """Return the (users,) values of lists, which are as `grades_of` returns them.
+
+        They are computed for some users at a time.
         """
         formula = metric.formula
         k = metric.cutoff
@@ -188,11 +185,8 @@ class Judgements:
         for start in range(0, len(self.users), step):
             rows = slice(start, start + step)
             gains = formula.gains(lists[rows].toarray(), self.relevant_from)
-            values.append(
-                formula.of_lists(
-                    gains, formula.gains(judged[rows].toarray(), self.relevant_from), k
-                )
-            )
+            best_gains = formula.gains(judged[rows].toarray(), self.relevant_from)
+            values.append(formula.of_lists(gains, best_gains, k))
         return np.concatenate(values)
 
     def equals(self, judgements: Judgements) -> bool:
@@ -211,9 +205,8 @@ class Judgements:
         user = self.pairs // len(self.items)
         order = np.lexsort((-self.grades, user))
         place = _places(user)
-        return csr_array(
-            (self.grades[order], (user, place)), shape=(len(self.users), 1 + place.max())
-        )
+        shape = len(self.users), 1 + place.max()
+        return csr_array((self.grades[order], (user, place)), shape=shape)
 
 
 @dataclass(frozen=True, repr=False)
@@ -291,8 +284,9 @@ class RankedLists(Table):
 
     @property
     def outcomes(self) -> Floats:
-        """Return (users, 1) sums of the grades of a list, with weights of their places that no two
-        lists share.
+        """Return (users, 1) sums of the grades of a list, with a random weight of each place.
+
+        Lists that differ have different sums.
         """
         weights = np.random.default_rng(0).random(self.grades.shape[1])
         return np.asarray(self.grades @ weights)[:, np.newaxis]
@@ -304,14 +298,10 @@ class RankedLists(Table):
         """
         values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])
         judged = self.judgements.judged
-        largest = np.array(
-            [
-                1.0
-                if getattr(metric.formula, "bounded", False)
-                else self.judgements.values(judged, metric).max()
-                for metric in metrics
-            ]
-        )
+        largest = np.ones(len(metrics))
+        for number, metric in enumerate(metrics):
+            if not getattr(metric.formula, "bounded", False):
+                largest[number] = self.judgements.values(judged, metric).max()
         return OutcomeValues(values, self.user_numbers, np.zeros_like(largest), largest, largest)
 
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
@@ -406,20 +396,32 @@ def ranked_lists(
 
     columns = columns_by_recommender(lists, by, rank_column, zero_based, seeds=seeds)
     if zero_based:
-        why = (
+        reason = (
             "the lists are in the order of their scores, as no rank_column (--rank-column) is named"
         )
-        require_effect("zero_based", columns, are_by_place, why)
+        require_effect("zero_based", columns, are_by_place, reason)
     return tables_of(columns, table_of)
 
 
 def are_by_place(columns: Columns) -> bool:
-    """Return whether lists are in the order of their places: those that the caller named, or that
-    have no score.
+    """Return whether lists are in the order of their places, and not of their scores.
+
+    They are if the caller named the column of places, or there are no scores.
     """
     return "rank" in columns.told or (
         "rank" in columns and "score" not in columns.with_usual("score")
     )
+
+
+def _grades(columns: Columns) -> Floats:
+    """Return the (rows,) grades, 1 without a column; raise DataError if one is infinite."""
+    if "relevance" not in columns:
+        return np.ones(len(columns))
+    grades = columns.numbers("relevance", 0)
+    refuse_rows(
+        np.isinf(grades), lambda row: f"{columns.called('relevance')} is infinite", columns.place
+    )
+    return grades
 
 
 def _places(user: Ints) -> Ints:
@@ -428,19 +430,23 @@ def _places(user: Ints) -> Ints:
 
 
 def _ties(user: Ints, score: Floats, grade: Floats) -> int:
-    """Return the number of users with a relevant item that has the score of one of another grade;
-    rows are sorted.
+    """Return the number of users with a relevant item that has the score of one of another grade.
+
+    The rows are sorted by user and score.
     """
     if not len(user):
         return 0
-    starts = np.flatnonzero(np.append(True, (np.diff(user) != 0) | (score[1:] != score[:-1])))
+    is_new_score = (np.diff(user) != 0) | (score[1:] != score[:-1])
+    starts = np.flatnonzero(np.append(True, is_new_score))
     differ = np.minimum.reduceat(grade, starts) < np.maximum.reduceat(grade, starts)
     return len(np.unique(user[starts[differ]]))
 
 
 def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:
-    """Return the groups of the users from 0, if there are groups; raise DataError if a user has
-    several.
+    """Return the groups of the users from 0, if there are groups.
+
+    Raises:
+        DataError: a user has several.
     """
     groups = columns.groups()
     if groups is None:
@@ -458,9 +464,9 @@ def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:
 def _distinct(user: Ints, item: Ints, items: pd.Index, columns: Columns) -> Ints:
     """Return the (rows,) numbers of pairs; raise DataError if one is there twice."""
     pairs = user * len(items) + item
-    again = pd.Series(pairs).duplicated()
+    is_repeated = pd.Series(pairs).duplicated()
     refuse_rows(
-        again,
+        is_repeated,
         lambda row: f"item {shown(items[item[row]])} of this user has an earlier row too",
         columns.place,
     )

@@ -1,6 +1,4 @@
-"""The figure of a plan: the width of the interval by each way to evaluate, and the chance to decide
-rightly.
-"""
+"""The figure of a plan: the width of the interval by each way, and the chance to decide rightly."""
 
 from collections.abc import Callable
 
@@ -13,24 +11,21 @@ from sampled_metrics.reporting.plots import Mark, Panel, Picture
 
 
 def _lay_out(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `plan`: the width by each way, and the chance that `compare` decides
-    rightly.
-    """
+    """Lay out a plan: the width by each way, and the chance that `compare` decides rightly."""
     rows = table.to_dict("records")
     labels = [f"{way_in_words(row)}: {row['scores']:,.0f} scores" for row in rows]
     panels = []
-    for name, title in (("width", "Width of the interval"), ("decided", "Decided rightly")):
-        if name in table:
-            marks = {}
-            for label, row in zip(labels, rows, strict=True):
-                value, low, high = (
-                    float(row[column]) for column in (name, f"{name}_low", f"{name}_high")
-                )
-                holds = row["assumes"] == NO_ASSUMPTION
-                marks[label] = [
-                    Mark(value, low, high, width_in_words(value), int(not holds), holds)
-                ]
-            panels.append(Panel(title, "promise and its interval", marks, log=name == "width"))
+    for promise, title in (("width", "Width of the interval"), ("decided", "Decided rightly")):
+        if promise not in table:
+            continue
+        marks = {}
+        for label, row in zip(labels, rows, strict=True):
+            value = float(row[promise])
+            low = float(row[f"{promise}_low"])
+            high = float(row[f"{promise}_high"])
+            holds = row["assumes"] == NO_ASSUMPTION
+            marks[label] = [Mark(value, low, high, width_in_words(value), int(not holds), holds)]
+        panels.append(Panel(title, "promise and its interval", marks, log=promise == "width"))
     return Picture(panels, OF_PLAN)
 
 

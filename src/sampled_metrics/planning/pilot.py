@@ -1,5 +1,6 @@
-"""Evaluations that are simulated from a pilot: users drawn anew, and their values by each way to
-evaluate.
+"""Evaluations that are simulated from a pilot.
+
+Users are drawn anew, and have values by each way to evaluate.
 """
 
 from __future__ import annotations
@@ -48,9 +49,22 @@ class Draw(NamedTuple):
         return self._replace(users={name: numbers[:users] for name, numbers in self.users.items()})
 
 
+class Evaluation(NamedTuple):
+    """A simulated evaluation.
+
+    Attributes:
+        values: of the users, by recommender.
+        scores: for each user; NaN if they are known without a simulation.
+        completed: number of users whose candidates are all scored, of stages; else NaN.
+    """
+
+    values: dict[str, UserValues]
+    scores: float
+    completed: float
+
+
 LAWS = ("least", "most")
-"""The distributions of users with the smallest and the largest variance of the metric that fit the
-pilot.
+"""The distributions of users whose variance of the metric is the smallest and the largest that fit.
 """
 
 
@@ -97,8 +111,9 @@ class Pilot:
 
     @cached_property
     def everyone(self) -> Pilot:
-        """The pilot with two users more, whom it may have missed: one whose items are ranked last,
-        and one first.
+        """The pilot with two users more, whom it may have missed.
+
+        The items of one of them are ranked last, and those of the other one first.
         """
         numbers = {
             name: np.append(numbers_of_users, [self.users, self.users + 1])
@@ -109,9 +124,7 @@ class Pilot:
         return Pilot(exact, staged, numbers, self.metric)
 
     def drawn(self, number: int, users: int) -> Draw:
-        """Return users who are drawn, the same ones of all recommenders and for all ways to
-        evaluate.
-        """
+        """Return users who are drawn: the same for all recommenders and all ways to evaluate."""
         drawn = np.random.default_rng([number, users]).integers(0, self.users, users)
         return Draw(number, dict.fromkeys(self.tables, drawn))
 
@@ -126,14 +139,14 @@ class Pilot:
 
     @cached_property
     def _sums(self) -> dict[str, dict[str, Floats]]:
-        """By law and recommender, the cumulative shares of the users of `everyone`, but for the
-        last.
+        """By law and recommender, the cumulative shares of the users of `everyone`.
+
+        That of the last user is left out.
         """
         sums = dict[str, dict[str, Floats]]({law: {} for law in LAWS})
         for name, values in self.values.items():
-            for law, shares in zip(
-                LAWS, extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS), strict=True
-            ):
+            laws = extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS)
+            for law, shares in zip(LAWS, laws, strict=True):
                 sums[law][name] = np.cumsum(np.append(shares.seen, shares.least))
         return sums
 
@@ -146,39 +159,44 @@ class Pilot:
             for name, low in drawn.items()
         }
 
-    def of_stages(self, depth: float, draw: Draw) -> tuple[dict[str, UserValues], float, float]:
-        """Return the values of staged ranks by a depth, the scores for each user, and the number of
-        completed users.
+    def of_stages(self, depth: float, draw: Draw) -> Evaluation:
+        """Return the evaluation of users by staged ranks of a depth.
+
+        Of several recommenders, the scores are the most, and the completed users the fewest.
         """
         users = len(next(iter(draw.users.values())))
         rng = np.random.default_rng([draw.number, 1])
-        coins = rng.random(users), rng.integers(0, FOLDS, users)
-        tables = {}
-        for name, table in self.everyone.staged.items():
+        uniform = rng.random(users)
+        fold = rng.integers(0, FOLDS, users)
+        values = {}
+        scores = []
+        completed = []
+        for name, known in self.everyone.staged.items():
             rows, owner = self.everyone.rows_of(name, draw.users[name])
-            tables[name] = table.redrawn(rows, owner, *coins, depth), owner
-        values = {
-            name: values_of(table, owner, [self.metric]) for name, (table, owner) in tables.items()
-        }
-        scores = max(table.scores_per_user for table, _ in tables.values())
-        return values, scores, min(table.completed_users for table, _ in tables.values())
+            table = known.redrawn(rows, owner, uniform, fold, depth)
+            values[name] = values_of(table, owner, [self.metric])
+            scores.append(table.scores_per_user)
+            completed.append(table.completed_users)
+        return Evaluation(values, max(scores), min(completed))
 
     def rows_of(self, name: str, users: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of (draws,) users, those of a draw side by side, and the number of their
-        draw.
+        """Return the rows of (draws,) users, and the number of the draw of each row.
+
+        The rows of a draw are side by side.
         """
         numbers = self.numbers[name]
         order = np.argsort(numbers, kind="stable")
-        held = np.bincount(numbers)
-        draw = np.repeat(np.arange(len(users)), held[users])
-        offset = np.arange(len(draw)) - np.repeat(np.cumsum(held[users]) - held[users], held[users])
-        return order[(np.cumsum(held) - held)[users][draw] + offset], draw
+        rows_by_user = np.bincount(numbers)
+        start_by_user = np.cumsum(rows_by_user) - rows_by_user
+        rows_by_draw = rows_by_user[users]
+        start_by_draw = np.cumsum(rows_by_draw) - rows_by_draw
+        draw = np.repeat(np.arange(len(users)), rows_by_draw)
+        place_in_draw = np.arange(len(draw)) - start_by_draw[draw]
+        return order[start_by_user[users][draw] + place_in_draw], draw
 
 
 def _with_last_and_first(table: ExactRanks) -> ExactRanks:
-    """Return ranks with two rows more, one whose item is ranked last, and one whose item is ranked
-    first.
-    """
+    """Return ranks with two rows more: an item that is ranked last, and one that is first."""
     n = _middle(table.candidates)
     candidates = np.append(table.candidates, [n, n])
     tied = np.append(table.tied, [0, 0])
@@ -186,19 +204,16 @@ def _with_last_and_first(table: ExactRanks) -> ExactRanks:
 
 
 def _with_beaten_and_first(table: StagedRanks) -> StagedRanks:
-    """Return ranks with two rows more, one whose item is beaten by the first candidates, and one by
-    none.
-    """
+    """Return ranks with two rows more: an item beaten by the first candidates, and one by none."""
     row = int(np.flatnonzero(table.candidates == _middle(table.candidates))[0])
     beaten = len(table)
     hit_at_once = len(table) + 1
     rows = np.append(np.arange(len(table)), [row, row])
     columns: dict[str, Any] = {name: getattr(table, name)[rows] for name in _OF_ROWS}
-    reached = np.arange(len(table.boundaries)) <= last_boundary(
-        table.boundaries, table.candidates[[row]]
-    )
-    columns["above_at"][hit_at_once] = np.where(reached, 0, -1)
-    columns["above_at"][beaten] = np.where(np.arange(len(table.boundaries)) < 1, 0, -1)
+    boundary = np.arange(len(table.boundaries))
+    is_reached = boundary <= last_boundary(table.boundaries, table.candidates[[row]])
+    columns["above_at"][hit_at_once] = np.where(is_reached, 0, -1)
+    columns["above_at"][beaten] = np.where(boundary < 1, 0, -1)
     columns["above_at"][beaten, 1:2] = table.k
     columns["above"][[beaten, hit_at_once]] = table.k, 0
     columns["tied"][[beaten, hit_at_once]] = 0
@@ -218,8 +233,7 @@ def _middle(candidates: Ints) -> int:
 
 
 class SampledPilot:
-    """Samples of negatives of a pilot's exact ranks, and the values that an estimator gives their
-    users.
+    """Samples of negatives of a pilot's exact ranks, with the values of users by an estimator.
 
     More than a dozen different numbers of candidates are taken as a dozen, each with its mean, for
     the estimators.
@@ -229,58 +243,63 @@ class SampledPilot:
         self.pilot = pilot
         self.design = design
         ranks = next(iter(pilot.exact.values()))
-        distinct, which = np.unique(ranks.candidates, return_inverse=True)
-        groups = np.array_split(np.arange(len(distinct)), min(len(distinct), _MOST_SIZES))
-        size = np.empty(len(distinct), dtype=np.int64)
+
+        # --- the numbers of candidates, and the size that each is taken as
+        self.distinct, place = np.unique(ranks.candidates, return_inverse=True)
+        groups = np.array_split(np.arange(len(self.distinct)), min(len(self.distinct), _MOST_SIZES))
+        size = np.empty(len(self.distinct), dtype=np.int64)
         for group in groups:
-            rows = np.isin(which, group)
-            size[group] = round(float(ranks.candidates[rows].mean()))
+            size[group] = round(float(ranks.candidates[np.isin(place, group)].mean()))
         self.sizes, self.number_of_size = np.unique(size, return_inverse=True)
-        self.distinct = distinct
+
+        # --- the outcomes of each size: x from 0 to m
         m = design.negatives
-        events = np.bincount(self.number_of_size[which], minlength=len(self.sizes))
         x = np.tile(np.arange(m + 1), len(self.sizes))
         n = np.repeat(self.sizes, m + 1)
+        # an estimator takes the events of a size together, so that all may stand at x = 0
         counts = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
-        counts[:, 0] = events
+        counts[:, 0] = np.bincount(self.number_of_size[place], minlength=len(self.sizes))
         self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, counts.ravel())
+
         self._samples: dict[tuple[str, int, str, int], Sample] = {}
         self._values: dict[tuple[str, int, str], Floats] = {}
 
     def sample(self, name: str, draw: Draw) -> Sample:
-        """Return a sample of a recommender: negatives are drawn uniformly, and ties are broken at
-        random.
+        """Return a sample of a recommender.
 
-        The same draw has the same sample for all estimators.
+        Negatives are drawn uniformly, and ties are broken at random. The same draw has the same
+        sample for all estimators.
         """
         users = draw.users[name]
         key = name, draw.number, draw.law, len(users)
         if key not in self._samples:
-            rng = np.random.default_rng(
-                [draw.number, self.design.negatives, [*self.pilot.exact].index(name)]
-            )
-            table = self.pilot.everyone.exact[name]
             rows, owner = self.pilot.everyone.rows_of(name, users)
-            above = table.above[rows] + np.floor(
-                rng.random(len(rows)) * (table.tied[rows] + 1)
-            ).astype(np.int64)
-            n = table.candidates[rows]
-            m = self.design.negatives
-            if self.design.replacement:
-                x = rng.binomial(m, above / (n - 1))
-            else:
-                x = rng.hypergeometric(above, n - 1 - above, m)
-            column = self.number_of_size[np.searchsorted(self.distinct, n)] * (m + 1) + x
+            column = self._drawn_outcomes(name, rows, draw.number)
+            weight = 1 / np.bincount(owner)[owner]
             shape = (len(users), len(self.outcomes))
-            shares = csr_array((1 / np.bincount(owner)[owner], (owner, column)), shape=shape)
+            shares = csr_array((weight, (owner, column)), shape=shape)
             self._samples[key] = Sample(self.outcomes, shares)
         return self._samples[key]
 
-    def moments(self, name: str, draw: Draw, estimate: Estimate) -> tuple[Floats, Floats] | None:
-        """Return the value of the metric by a strict bound, the same for all assumptions, and its
-        variance over users.
+    def _drawn_outcomes(self, name: str, rows: Ints, draw: int) -> Ints:
+        """Return the (rows,) outcomes that are drawn for rows of a recommender, by their places."""
+        m = self.design.negatives
+        rng = np.random.default_rng([draw, m, [*self.pilot.exact].index(name)])
+        table = self.pilot.everyone.exact[name]
+        tied_above = np.floor(rng.random(len(rows)) * (table.tied[rows] + 1)).astype(np.int64)
+        above = table.above[rows] + tied_above
+        n = table.candidates[rows]
+        if self.design.replacement:
+            x = rng.binomial(m, above / (n - 1))
+        else:
+            x = rng.hypergeometric(above, n - 1 - above, m)
+        return self.number_of_size[np.searchsorted(self.distinct, n)] * (m + 1) + x
 
-        The variance is that of the exact ranks. Of many negatives the value is computed for a few
+    def moments(self, name: str, draw: Draw, estimate: Estimate) -> tuple[Floats, Floats] | None:
+        """Return the value of the metric by strict bounds, and its variance; None without bounds.
+
+        The value is the same for all assumptions. The variance over users is that of the exact
+        ranks. Of many negatives the value is computed for a few
         draws only, as it takes far longer than the bounds; it is NaN for the others.
         """
         if not has_bounds(estimate):
@@ -324,17 +343,17 @@ class SampledPilot:
     def _choosers(
         self, name: str, estimate: Estimate, alpha: float, users: int
     ) -> list[Callable[[str], Bounds]]:
-        """Return the weights of strict bounds by assumption, as samples of four fifths of the users
-        choose them.
+        """Return the weights of strict bounds by assumption, one function for each choosing sample.
+
+        The samples are of four fifths of the users, as those that choose for a fold of five.
         """
         if not has_bounds(estimate):
             return []
         size = max(2, round(0.8 * users))
-        rngs = [np.random.default_rng([number, users]) for number in range(_CHOOSERS)]
-        draws = [
-            Draw(number, {name: rng.integers(0, self.pilot.users, size)})
-            for number, rng in enumerate(rngs)
-        ]
+        draws = []
+        for number in range(_CHOOSERS):
+            rng = np.random.default_rng([number, users])
+            draws.append(Draw(number, {name: rng.integers(0, self.pilot.users, size)}))
         deviations = -float(ndtri(alpha / 2))
 
         def weights(counts: Floats, assumption: str) -> Bounds:
@@ -344,18 +363,14 @@ class SampledPilot:
 
 
 def _from(choosers: Sequence[Callable[[str], Bounds]], draw: int) -> Chooser | None:
-    """Return the weights of each fold, by one sample for each fold; None for an estimator without
-    weights to choose.
-    """
+    """Return the weights of each fold, each by a sample; None if there are no weights to choose."""
     if not choosers:
         return None
     return lambda assumption, fold: choosers[(draw + fold) % len(choosers)](assumption)
 
 
 def widths_of(values: Mapping[str, UserValues], alpha: float) -> Floats:
-    """Return the (recommenders,) widths of the intervals of the metric; NaN where there is no
-    interval.
-    """
+    """Return the (recommenders,) widths of the intervals of the metric; NaN without an interval."""
     ends = [user_values.interval(alpha) for user_values in values.values()]
     return np.array([(interval.high - interval.low)[0] for interval in ends])
 
@@ -363,9 +378,7 @@ def widths_of(values: Mapping[str, UserValues], alpha: float) -> Floats:
 def gaps_of(
     values: Mapping[str, UserValues], pairs: Sequence[tuple[str, str]], alpha: float
 ) -> Floats:
-    """Return the (pairs, 3) difference of each pair, better less worse, and the ends of its
-    interval.
-    """
+    """Return the (pairs, 3) difference of each pair, better less worse, and its interval's ends."""
     rows = []
     for worse, better in pairs:
         gap = values[better].minus(values[worse])

@@ -41,6 +41,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.planning.pilot import (
     LAWS,
     Draw,
+    Evaluation,
     Pilot,
     SampledPilot,
     gaps_of,
@@ -50,28 +51,24 @@ from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.stages.table import StagedRanks
 
 FEWEST_DRAWS = 40
-"""Least number of simulated evaluations of each way, and their number for estimators that are not
-linear.
+"""Least number of simulated evaluations of each way; of estimators that are not linear, the number.
 """
 
 MOST_DRAWS = 100_000
 """Most simulated evaluations of each way."""
 
 ENOUGH = 0.9
-"""A finding names the cheapest way that decides in at least this share of evaluations, by the
-pilot's lower end.
+"""The share of evaluations that a way must decide, by the pilot's lower end, for `plan` to name it.
 """
 
 MOSTLY = 0.5
-"""The way that decides most often is marked if one surely decides in more than this share of
-evaluations.
-"""
+"""The share of evaluations beyond which a way that decides most often is marked as such."""
 
 _SIZES = (20, 100, 300)  # the defaults of negatives and depths
 _DEPTHS = (30, 100, 300)
 _SHARES = ("ordered", "decided", "wrong")
 _LEVEL = 0.95  # of the intervals of the promises
-# least number of simulated evaluations of each of `LAWS`, who are a fifth of those of the pilot
+# least number of simulated evaluations of each of `LAWS`, which are a fifth of those of the pilot
 _FEWEST_OF_LAW = 10
 _FEW_HITS = 400  # users with a metric above 0, below which a finding says how few there are
 
@@ -92,12 +89,7 @@ class Plan(Result):
             if {name, f"{name}_low", f"{name}_high"} <= names:
                 digits = ".4f" if name == "width" else ".2f"
                 numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
-                text[name] = [
-                    "-"
-                    if np.isnan(value)
-                    else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
-                    for value, low, high in numbers
-                ]
+                text[name] = [_promise(value, low, high, digits) for value, low, high in numbers]
                 hidden |= {f"{name}_low", f"{name}_high"}
         if "scores" in names:
             text["scores"] = self["scores"].map("{:,.0f}".format)
@@ -107,6 +99,11 @@ class Plan(Result):
         if "chosen" in names and self["chosen"].any():
             text.insert(0, "", ["*" if chosen else "" for chosen in self["chosen"]])
         return text.drop(columns=[name for name in text if name in hidden])
+
+
+def _promise(value: float, low: float, high: float, digits: str) -> str:
+    """Return a promise with its interval as text."""
+    return "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
 
 
 @says_what_to_write
@@ -244,8 +241,9 @@ class _Question(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Return the error rate of the interval of a pair; all pairs hold together, by Bonferroni's
-        inequality.
+        """Return the error rate of the interval of a pair.
+
+        The intervals of all pairs hold together, by Bonferroni's inequality.
         """
         return self.alpha / max(1, len(self.pairs))
 
@@ -253,7 +251,8 @@ class _Question(NamedTuple):
     def from_given(
         cls, ranks: Any, metric: str | Metric, users: int | None, confidence_level: float
     ) -> _Question:
-        """Check what is given, and return it."""
+        """Check the pilot, the metric and the numbers, and return what is planned."""
+        # --- the options
         level = require_confidence_level(confidence_level)
         by_label = metrics_by_label(metric, "metric")
         if len(by_label) > 1:
@@ -262,73 +261,69 @@ class _Question(NamedTuple):
         if users is not None:
             require_whole(2, MOST, users=users)
             check_memory_limit((users,), "a value of each user", "plan for fewer users")
-        seeds = {runs.name: runs.tables for runs in read_runs(ranks, "plan")}
-        tables = {name: table for name, runs in seeds.items() for table in runs[:1]}
-        first_table = next(iter(tables.values()))
-        numbers = dict(
-            zip(tables, first_table.pair(list(tables.values())[1:], list(tables))[0], strict=True)
-        )
-        if max(number.max() for number in numbers.values()) < 1:
+        # --- the pilot, whose users are paired
+        tables_by_name = {runs.name: runs.tables for runs in read_runs(ranks, "plan")}
+        first_tables = {name: tables[0] for name, tables in tables_by_name.items()}
+        first_table, *others = first_tables.values()
+        numbers_of_users, _ = first_table.pair(others, list(first_tables))
+        if max(numbers.max() for numbers in numbers_of_users) < 1:
             raise DataError("pilot: has one user; a plan needs two or more")
-        pilot = Pilot(*_exact_and_staged(seeds, by_label), numbers, measure)
+        numbers_by_name = dict(zip(first_tables, numbers_of_users, strict=True))
+        pilot = Pilot(*_exact_and_staged(tables_by_name, by_label), numbers_by_name, measure)
         pairs = _ordered_pairs(pilot)
-        findings = from_readers(tables.items())
+
+        # --- the findings on it
+        findings = from_readers(first_tables.items())
         for worse, better in pairs:
-            ends = gaps_of(pilot.values, [(worse, better)], 0.05)[0]
-            difference = dict(zip(("difference", "low", "high"), ends, strict=True))
-            difference |= {"users": pilot.users}
-            findings.append(Finding("plan-pair", label, (better, worse), values=difference))
-        count = users or pilot.users
+            difference, low, high = gaps_of(pilot.values, [(worse, better)], 0.05)[0]
+            gap = {"difference": difference, "low": low, "high": high, "users": pilot.users}
+            findings.append(Finding("plan-pair", label, (better, worse), values=gap))
         hits = {name: int((values.low[0] > EQUAL).sum()) for name, values in pilot.values.items()}
         fewest = min(hits, key=hits.__getitem__)
         if hits[fewest] < _FEW_HITS:
             findings.append(
                 Finding("plan-few-hits", label, (fewest,), values={"hits": hits[fewest]})
             )
-        planned = "" if users is None else f"{count:,} users; pilot: "
+
+        planned = "" if users is None else f"{users:,} users; pilot: "
         parameters = f"{metric_name(label)}, {planned}{first_table.description}"
-        return cls(pilot, pairs, count, level, tuple(filter(None, tables)), findings, parameters)
+        names = tuple(name for name in first_tables if name)
+        return cls(pilot, pairs, users or pilot.users, level, names, findings, parameters)
 
 
 def _exact_and_staged(
-    seeds: Mapping[str, Sequence[Any]], metrics: Mapping[str, Metric]
+    tables_by_name: Mapping[str, Sequence[Any]], metrics: Mapping[str, Metric]
 ) -> tuple[dict[str, ExactRanks], dict[str, StagedRanks]]:
     """Return the exact and the staged ranks of recommenders, each for all of them or for none."""
-    for name, runs in seeds.items():
-        if len({type(table) for table in runs}) < len(runs):
+    exact = dict[str, ExactRanks]()
+    staged = dict[str, StagedRanks]()
+    for name, tables in tables_by_name.items():
+        if len({type(table) for table in tables}) < len(tables):
             raise DataError(
                 f"{name or 'pilot'}: a pilot is exact ranks, staged ranks, or one of each"
             )
-        for table in runs:
+        for table in tables:
             table.check_metrics(metrics)
             if isinstance(table, StagedRanks) and not table.is_all_known:
                 raise DataError(
                     f"{name or 'pilot'}: some ranks are not known; a pilot takes depth=None"
                 )
-    exact = {
-        name: table
-        for name, runs in seeds.items()
-        for table in runs
-        if isinstance(table, ExactRanks)
-    }
-    staged = {
-        name: table
-        for name, runs in seeds.items()
-        for table in runs
-        if isinstance(table, StagedRanks)
-    }
-    if len(exact) < len(seeds) and len(staged) < len(seeds):
+            if isinstance(table, ExactRanks):
+                exact[name] = table
+            if isinstance(table, StagedRanks):
+                staged[name] = table
+    are_all_exact = len(exact) == len(tables_by_name)
+    are_all_staged = len(staged) == len(tables_by_name)
+    if not (are_all_exact or are_all_staged):
         raise DataError("pilot: all recommenders have exact ranks, or all have staged ranks")
-    if len(staged) == len(seeds):
+    if are_all_staged:
         require_same_design(staged)
-    for name in seeds:
+    for name in tables_by_name:
         if name in exact and name in staged and len(exact[name]) != len(staged[name]):
             raise DataError(
                 f"{name or 'pilot'}: its exact and its staged ranks are of different rows"
             )
-    return (exact if len(exact) == len(seeds) else {}), (
-        staged if len(staged) == len(seeds) else {}
-    )
+    return exact if are_all_exact else {}, staged if are_all_staged else {}
 
 
 def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
@@ -340,7 +335,7 @@ def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
                 f"pilot: {a} and {b} have the same {metric_name(pilot.metric.label)}, so no "
                 "order is right"
             )
-    return [tuple(sorted(pair, key=means.__getitem__)) for pair in combinations(means, 2)]  # type: ignore[misc]
+    return [(b, a) if means[b] < means[a] else (a, b) for a, b in combinations(means, 2)]
 
 
 def _check(
@@ -376,8 +371,9 @@ def _require_effect(
     estimators: list[str],
     replacement: bool,
 ) -> None:
-    """Raise ConfigError if an option is for rows that the pilot does not give; an empty list leaves
-    them out.
+    """Raise ConfigError if an option is for rows that the pilot does not give.
+
+    An empty list of negatives or of depths leaves such rows out.
     """
     are_changed = {
         "negatives (--sizes)": tuple(negatives) != _SIZES,
@@ -400,7 +396,7 @@ def _require_effect(
 # --- the ways -----------------------------------------------------------------------------------
 
 
-_Simulated = Callable[[Draw], tuple[dict[str, UserValues], float, float]]
+_Evaluate = Callable[[Draw], Evaluation]
 
 
 @dataclass(frozen=True)
@@ -411,14 +407,13 @@ class _Way:
         columns: of its row that are known beforehand.
         users: who are scored.
         draws: number of simulated evaluations.
-        values: the values of users who are drawn, by recommender, with the scores for each of them
-            and the number of completed users of stages.
+        evaluate: evaluates users who are drawn.
     """
 
     columns: dict[str, Any]
     users: int
     draws: int
-    values: _Simulated
+    evaluate: _Evaluate
 
 
 def _ways(
@@ -436,32 +431,37 @@ def _ways(
     findings = list[Finding]()
 
     def add(
-        way: str, values: _Simulated, part: int = users, draws_of_way: int = draws, **columns: Any
+        way: str, evaluate: _Evaluate, part: int = users, draws_of_way: int = draws, **columns: Any
     ) -> None:
-        ways.append(
-            _Way({"way": way, "assumes": NO_ASSUMPTION} | columns, part, draws_of_way, values)
-        )
+        columns = {"way": way, "assumes": NO_ASSUMPTION} | columns
+        ways.append(_Way(columns, part, draws_of_way, evaluate))
 
-    def add_whole(way: str, cost: float, spent: float | None = None) -> None:
-        """Add a way that ranks the items of all users, or of a part of them for as many scores as
-        another way.
+    def add_whole(way: str, cost: float, budget: float | None = None) -> None:
+        """Add a way that ranks the items of all users, or of a part of them.
+
+        `cost` is the scores of a user whose items are ranked. A budget is the scores for each of
+        all users that another way takes; the part of the users takes as many together.
         """
-        part = users if spent is None else max(2, min(users, round(users * spent / cost)))
-        name = way if spent is None else f"{way}, part of users"
+        part = users if budget is None else max(2, min(users, round(users * budget / cost)))
+        name = way if budget is None else f"{way}, part of users"
         add(name, _of_known_cost(pilot.of_all_candidates), part, scores=cost * part / users)
 
     add_whole("all candidates", n)
+
+    # --- stages, and what the same scores give without them
     if pilot.staged:
         stop = max(table.scores_per_user for table in pilot.staged.values())
         add_whole("stop at k", stop)
         for depth in late_progress(list(depths)):
             add("stages", partial(pilot.of_stages, depth), depth=float(depth))
             drawn = (pilot.drawn(number, users) for number in range(FEWEST_DRAWS))
-            spent = float(np.mean([pilot.of_stages(depth, draw)[1] for draw in drawn]))
-            add_whole("stop at k", stop, spent)
-            add_whole("all candidates", n, spent)
+            scores = float(np.mean([pilot.of_stages(depth, draw).scores for draw in drawn]))
+            add_whole("stop at k", stop, scores)
+            add_whole("all candidates", n, scores)
     else:
         findings.append(Finding("plan-no-stages"))
+
+    # --- negatives, and what the same scores give without them
     if not pilot.exact:
         return ways, [*findings, Finding("plan-no-negatives")]
     fewest = min(int(table.candidates.min()) for table in pilot.exact.values()) - 1
@@ -475,20 +475,16 @@ def _ways(
         for label, estimator in estimators.items():
             columns: dict[str, Any] = {"estimator": label, "negatives": m, "scores": m + 1.0}
             columns["assumes"] = assumption_of(estimator.assumed_shape)
-            values = _of_known_cost(sampled.values(estimator, question.rate, users))
-            add(
-                "negatives",
-                values,
-                draws_of_way=draws if estimator.is_linear else FEWEST_DRAWS,
-                **columns,
-            )
+            evaluate = _of_known_cost(sampled.values(estimator, question.rate, users))
+            draws_of_way = draws if estimator.is_linear else FEWEST_DRAWS
+            add("negatives", evaluate, draws_of_way=draws_of_way, **columns)
         if not pilot.staged:
             add_whole("all candidates", n, m + 1)
     return ways, findings
 
 
-def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Simulated:
-    return lambda draw: (values(draw), np.nan, np.nan)
+def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Evaluate:
+    return lambda draw: Evaluation(values(draw), np.nan, np.nan)
 
 
 # --- a row --------------------------------------------------------------------------------------
@@ -497,26 +493,27 @@ def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Simulate
 def _row(way: _Way, question: _Question) -> dict[str, Any]:
     """Return the row of a way, by simulated evaluations."""
     pilot = question.pilot
-    widths, gaps, (scores, completed), left = simulated(way, question)
+    evaluations = simulated(way, question)
     widths_of_laws = [widths_by_law(way, question, law) for law in LAWS]
+    scores, completed = evaluations.costs
+    # the order of the columns; a way has some of their values
     row: dict[str, Any] = {
         "way": "",
         "estimator": "",
         "negatives": np.nan,
         "depth": np.nan,
         "scores": scores,
-    }
-    row |= {
         "users": way.users,
         "assumes": "",
-        **way.columns,
-        **_width(widths, widths_of_laws, pilot.metric.largest),
     }
+    row |= way.columns
+    row |= _width(evaluations.widths, widths_of_laws, pilot.metric.largest)
+    left = evaluations.left
     share_left = float(left.any(axis=1).mean())
     if share_left > SIGNIFICANCE:
         row["assumes"] = NO_ASSUMPTION if left.all() else f"{row['assumes']} or {NO_ASSUMPTION}"
     if question.pairs:
-        row |= _shares(gaps, question, way.users / pilot.users)
+        row |= _shares(evaluations.gaps, question, way.users / pilot.users)
     return row | {"completed": completed, "left": share_left}
 
 
@@ -538,22 +535,24 @@ class Simulated(NamedTuple):
 
 
 def simulated(way: _Way, question: _Question) -> Simulated:
-    """Simulate evaluations. The first users of a draw are the same for all ways."""
+    """Simulate evaluations.
+
+    The first users of a draw are the same for all ways.
+    """
     widths = list[Floats]()
     gaps = list[Floats]()
     costs = list[tuple[float, float]]()
     left = list[list[bool]]()
     for number in range(way.draws):
-        values, scores, completed = way.values(
-            question.pilot.drawn(number, question.users).first(way.users)
-        )
-        widths.append(widths_of(values, question.alpha))
-        gaps.append(gaps_of(values, question.pairs, question.rate))
-        costs.append((scores, completed))
+        draw = question.pilot.drawn(number, question.users).first(way.users)
+        evaluation = way.evaluate(draw)
+        widths.append(widths_of(evaluation.values, question.alpha))
+        gaps.append(gaps_of(evaluation.values, question.pairs, question.rate))
+        costs.append((evaluation.scores, evaluation.completed))
         left.append(
             [
-                user_values.has_interval and user_values.assumes != way.columns["assumes"]
-                for user_values in values.values()
+                values.has_interval and values.assumes != way.columns["assumes"]
+                for values in evaluation.values.values()
             ]
         )
     return Simulated(np.array(widths), np.array(gaps), np.mean(costs, axis=0), np.array(left))
@@ -561,29 +560,26 @@ def simulated(way: _Way, question: _Question) -> Simulated:
 
 def widths_by_law(way: _Way, question: _Question, law: str) -> Floats:
     """Return (draws, recommenders) widths of the intervals of users of one of `LAWS`."""
-    count = max(_FEWEST_OF_LAW, way.draws // 5)
-    draws = (question.pilot.drawn_of(law, number, question.users) for number in range(count))
-    return np.array(
-        [widths_of(way.values(draw.first(way.users))[0], question.alpha) for draw in draws]
-    )
+    widths = list[Floats]()
+    for number in range(max(_FEWEST_OF_LAW, way.draws // 5)):
+        draw = question.pilot.drawn_of(law, number, question.users).first(way.users)
+        widths.append(widths_of(way.evaluate(draw).values, question.alpha))
+    return np.array(widths)
 
 
 def _width(widths: Floats, widths_of_laws: Sequence[Floats], most: float) -> dict[str, float]:
-    """Return the mean width of the recommender with the widest interval, and an interval of the
-    width of another one.
+    """Return the mean width of the recommender with the widest interval, and an interval of it.
 
-    The (draws, recommenders) widths are NaN where an evaluation has no interval. Those of the laws
-    of users who fit the pilot say what other users of a pilot would change, and those of a law how
-    evaluations vary.
+    The interval is that of the width of another evaluation. The (draws, recommenders) widths are
+    NaN where an evaluation has no interval. Those of the laws of users who fit the pilot say what
+    other users of a pilot would change, and those of a law how evaluations vary.
     """
     if (np.isfinite(widths).mean(axis=0) < 0.5).any():
         return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
-    ends = [
-        _ends(widths_of_recommender, laws, most)
-        for widths_of_recommender, *laws in zip(
-            widths.T, *(law.T for law in widths_of_laws), strict=True
-        )
-    ]
+    ends = []
+    for recommender, widths_of_recommender in enumerate(widths.T):
+        by_law = [widths_of_law[:, recommender] for widths_of_law in widths_of_laws]
+        ends.append(_ends(widths_of_recommender, by_law, most))
     low, high = np.max(ends, axis=0)
     width = np.nanmean(widths, axis=0).max()
     return {"width": width, "width_low": min(low, width), "width_high": max(high, width)}
@@ -600,29 +596,29 @@ def _ends(widths: Floats, widths_of_laws: Sequence[Floats], most: float) -> tupl
         G. Y. Zou and A. Donner, Construction of Confidence Limits About Effect Measures, Statistics
         in Medicine 27, 2008.
     """
-    populations = [population[np.isfinite(population)] for population in (widths, *widths_of_laws)]
-    # no width, if no end of an interval can move
-    has_logs = all(population.all() for population in populations)
-    scaled = [np.log(population) if has_logs else population for population in populations]
-    center = float(scaled[0].mean())
+    finite = [population[np.isfinite(population)] for population in (widths, *widths_of_laws)]
+    # a width is 0 if no end of an interval can move
+    has_logs = all(population.all() for population in finite)
+    populations = [np.log(population) for population in finite] if has_logs else finite
+    center = float(populations[0].mean())
     below = [0.0]
     above = [0.0]
-    for widths_of_users in scaled:
-        draws = len(widths_of_users)
+    for population in populations:
+        draws = len(population)
         if draws < 2:  # the users of a law have no interval
             below.append(np.inf)
             above.append(np.inf)
             continue
-        moved = float(widths_of_users.mean()) - center
-        reach = float(
-            np.hypot(moved, stdtrit(draws - 1, (1 + _LEVEL) / 2) * widths_of_users.std(ddof=1))
-        )
-        below.append(reach if moved <= 0 else 0.0)
-        above.append(reach if moved >= 0 else 0.0)
+        moved = float(population.mean()) - center
+        spread = stdtrit(draws - 1, (1 + _LEVEL) / 2) * population.std(ddof=1)
+        distance = float(np.hypot(moved, spread))
+        below.append(distance if moved <= 0 else 0.0)
+        above.append(distance if moved >= 0 else 0.0)
     low = center - max(below)
     high = center + max(above)
-    low, high = (float(np.exp(low)), float(np.exp(high))) if has_logs else (max(low, 0.0), high)
-    return low, min(high, most)
+    if has_logs:
+        return float(np.exp(low)), min(float(np.exp(high)), most)
+    return max(low, 0.0), min(high, most)
 
 
 def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
@@ -633,43 +629,48 @@ def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
     much as the interval of the difference in the pilot leaves open. A pilot of few users may show
     no variation, and its interval is wide.
     """
+    # --- the pair
     decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
-    hardest = int(np.lexsort((np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0)), decided))[0])
+    mean_gaps = np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0))
+    hardest = int(np.lexsort((mean_gaps, decided))[0])  # by decided, then by the mean gap
     worse, better = question.pairs[hardest]
-    value, low, high = gaps[:, hardest].T
     row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
-    errors = []
-    in_pilot, least_gap, largest_gap = gaps_of(
-        question.pilot.values, [(worse, better)], 1 - _LEVEL
-    )[0]
-    smaller = in_pilot - least_gap
-    larger = largest_gap - in_pilot
+
+    # --- how far its difference may be from that of the pilot
+    gap, low_gap, high_gap = gaps_of(question.pilot.values, [(worse, better)], 1 - _LEVEL)[0]
+    smaller = gap - low_gap
+    larger = high_gap - gap
+
+    # --- the shares: of evaluations in which a number is above 0
+    value, low, high = gaps[:, hardest].T
     shares = {
         "ordered": (value, smaller, larger),
         "decided": (low, smaller, larger),
         "wrong": (-high, larger, smaller),
     }
-    for name, (numbers, least_open, most_open) in shares.items():
-        is_there = numbers[np.isfinite(numbers)]
+    deviations = -ndtri((1 - _LEVEL) / 2)
+    errors = []
+    for name, (numbers, open_below, open_above) in shares.items():
+        finite = numbers[np.isfinite(numbers)]
         # an evaluation without an interval decides nothing
-        draws = len(is_there) if name == "ordered" else len(gaps)
-        reach = (
-            float(-ndtri((1 - _LEVEL) / 2) * is_there.std() * np.sqrt(ratio))
-            if len(is_there)
-            else 0.0
-        )
-        shifts = (0.0, -max(reach, least_open), max(reach, most_open))
-        count, fewest, most = (int((numbers + shift > EQUAL).sum()) for shift in shifts)
-        row |= {name: count / draws if draws else np.nan}
-        row |= {
-            f"{name}_low": _least(fewest, draws),
-            f"{name}_high": 1 - _least(draws - most, draws),
-        }
-        errors.append(float(np.sqrt(row[name] * (1 - row[name]) / draws)) if draws else 0.0)
+        draws = len(finite) if name == "ordered" else len(gaps)
+        reach = float(deviations * finite.std() * np.sqrt(ratio)) if len(finite) else 0.0
+        count = _count_above_0(numbers)
+        fewest = _count_above_0(numbers - max(reach, open_below))
+        most = _count_above_0(numbers + max(reach, open_above))
+        share = count / draws if draws else np.nan
+        row[name] = share
+        row[f"{name}_low"] = _lower_end(fewest, draws)
+        row[f"{name}_high"] = 1 - _lower_end(draws - most, draws)
+        errors.append(float(np.sqrt(share * (1 - share) / draws)) if draws else 0.0)
     return row | {"error": max(errors)}
 
 
-def _least(count: int, draws: int) -> float:
+def _count_above_0(numbers: Floats) -> int:
+    return int((numbers > EQUAL).sum())
+
+
+def _lower_end(count: int, draws: int) -> float:
     """Return the lower end of the interval of a share by Clopper and Pearson."""
     return float(betaincinv(count, draws - count + 1, (1 - _LEVEL) / 2)) if count else 0.0
 
@@ -698,30 +699,27 @@ def _choice(
             rows = rows.sort_values("decided_low", ascending=False, kind="stable")
             promise = "decided"
     if rows.empty:
-        return [False] * len(table), [
-            Finding("plan-none", values={"width": width, "scores": scores})
-        ]
+        none = Finding("plan-none", values={"width": width, "scores": scores})
+        return [False] * len(table), [none]
     best = rows.iloc[0]
-    by, wanted = ("width", width) if width is not None else ("scores", scores)
-    values = _of_row(best, table) | {"by": by, "wanted": wanted, "promise": promise}
+    option = {"by": "scores", "wanted": scores}
+    if width is not None:
+        option = {"by": "width", "wanted": width}
+    values = _of_row(best, table) | option | {"promise": promise}
     return [index == best.name for index in table.index], [Finding("plan-choice", values=values)]
 
 
 def _of_row(row: pd.Series[Any], table: pd.DataFrame) -> dict[str, Any]:
     """Return the numbers of a row, with the scores of all users together."""
-    return {str(name): value for name, value in row.items()} | {
-        "total": row["scores"] * table["users"].max()
-    }
+    numbers = {str(name): value for name, value in row.items()}
+    return numbers | {"total": row["scores"] * table["users"].max()}
 
 
 def _about(table: pd.DataFrame, question: _Question) -> Iterator[Finding]:
-    """Yield findings on the rows: the cheapest way that decides, and what a row does not
-    promise.
-    """
+    """Yield findings on the rows: the cheapest way that decides, and what rows do not promise."""
     if "decided" in table:
-        yield _first(
-            table[table["assumes"] != NO_BIAS].sort_values("scores", kind="stable"), table, question
-        )
+        rows = table[table["assumes"] != NO_BIAS].sort_values("scores", kind="stable")
+        yield _cheapest(rows, table, question)
         misleading = table[table["wrong"] > np.maximum(table["error"] * 3, 0.05)]
         for row in misleading.to_dict("records"):
             yield Finding("plan-wrong", values={name: row[name] for name in (*_OF_WAY, *_OF_WRONG)})
@@ -735,20 +733,17 @@ _OF_WAY = ("way", "estimator", "depth", "negatives")
 _OF_WRONG = ("wrong", "wrong_low", "wrong_high")
 
 
-def _first(rows: pd.DataFrame, table: pd.DataFrame, question: _Question) -> Finding:
+def _cheapest(rows: pd.DataFrame, table: pd.DataFrame, question: _Question) -> Finding:
     """Return the finding on the cheapest way that surely decides, out of rows by their scores.
 
     If the pilot does not show that there is one, the finding is on the cheapest way that decides by
     the pilot, or on the one that decides most often.
     """
     sure = rows[rows["decided_low"] >= ENOUGH]
-    likely = rows[rows["decided"] >= ENOUGH]
     if len(sure):
-        return Finding(
-            "plan-first",
-            names=question.names,
-            values=_of_row(sure.iloc[0], table) | {"share": ENOUGH},
-        )
+        values = _of_row(sure.iloc[0], table) | {"share": ENOUGH}
+        return Finding("plan-first", names=question.names, values=values)
+    likely = rows[rows["decided"] >= ENOUGH]
     row = likely.iloc[0] if len(likely) else rows.loc[rows["decided"].idxmax()]
     is_open = bool((rows["decided_high"] >= ENOUGH).any())
     values = _of_row(row, table) | {"share": ENOUGH, "is_open": is_open}

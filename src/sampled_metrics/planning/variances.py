@@ -1,5 +1,4 @@
-"""The distributions with the smallest and the largest variance that explain the values of users
-well.
+"""The distributions of the smallest and the largest variance that explain values of users well.
 
 The interval of a width needs them: a width depends on the variance of the values, which some users
 show only roughly. The variance of a distribution F is the smallest E_F (y - c)² over c. So the ends
@@ -66,8 +65,9 @@ def extreme_laws(values: Floats, largest: float, alpha: float) -> tuple[Law, Law
         return LowerSide.from_values(sign * (distinct - center) ** 2, counts, bounds)
 
     def best_center(sign: int) -> float:
-        """Return the c with the smallest end; the lower end may have several lows, so a grid comes
-        first.
+        """Return the c with the smallest end.
+
+        The lower end may have several minima in c, so a grid comes first.
         """
 
         def end(center: float) -> float:
@@ -81,25 +81,29 @@ def extreme_laws(values: Floats, largest: float, alpha: float) -> tuple[Law, Law
         )
         return float(best.x if best.fun < end(grid[place]) else grid[place])
 
-    least_variable, beside = of_center(center := best_center(1), 1).law(alpha)
-    least_variable[np.abs(distinct - center).argmin()] += (
-        beside  # a value at the centre; the nearest one stands for it
-    )
+    # --- the smallest variance
+    center = best_center(1)
+    least_variable, unseen = of_center(center, 1).law(alpha)
+    # unseen values are at the centre, and the nearest distinct value stands for it
+    least_variable[np.abs(distinct - center).argmin()] += unseen
+
+    # --- the largest variance: shares of the distinct values, of 0 and of the largest
     points = np.append(distinct, [0.0, largest])
-    laws = [np.append(counts / counts.sum(), [0.0, 0.0])]
+    observed = np.append(counts / counts.sum(), [0.0, 0.0])
     center = best_center(-1)
     # unseen values are at the bound that is farther from c; at the middle, at either
-    for is_at_least, side in (
-        (False, min(center, largest * _BELOW)),
-        (True, max(center, largest * (1 - _BELOW))),
-    ):
-        seen, beside = of_center(side, -1).law(alpha)
-        laws.append(np.append(seen, [beside * is_at_least, beside * (not is_at_least)]))
-    mixtures = [_most_variable(points, law_1, second) for law_1, second in combinations(laws, 2)]
-    most = max(mixtures, key=lambda law: _variance(points, law))
-    return Law((least_variable / counts)[group]), Law(
-        (most[:-2] / counts)[group], float(most[-2]), float(most[-1])
-    )
+    seen, unseen = of_center(min(center, largest * _BELOW), -1).law(alpha)
+    with_largest = np.append(seen, [0.0, unseen])
+    seen, unseen = of_center(max(center, largest * (1 - _BELOW)), -1).law(alpha)
+    with_zero = np.append(seen, [unseen, 0.0])
+    pairs = combinations((observed, with_largest, with_zero), 2)
+    mixtures = [_most_variable(points, law_1, law_2) for law_1, law_2 in pairs]
+    most_variable = max(mixtures, key=lambda law: _variance(points, law))
+
+    # --- users with the same value share the law's weight of it
+    *_, share_of_0, share_of_largest = most_variable.tolist()
+    seen = (most_variable[:-2] / counts)[group]
+    return Law((least_variable / counts)[group]), Law(seen, share_of_0, share_of_largest)
 
 
 def _variance(points: Floats, law: Floats) -> float:
@@ -107,7 +111,7 @@ def _variance(points: Floats, law: Floats) -> float:
 
 
 def _most_variable(points: Floats, first_law: Floats, second_law: Floats) -> Floats:
-    """Return the mixture of two distributions with the largest variance.
+    """Return the mixture of two distributions that has the largest variance.
 
     A mixture explains the values at least as well as the worse of the two. Its variance is a + w b
     - (m + w d)² in the weight w of the second one: that of hits has its peak where half of the

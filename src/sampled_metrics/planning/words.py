@@ -15,14 +15,14 @@ from sampled_metrics.core.metrics import metric_name
 
 def _plan_pair(finding: Finding, _: Setting) -> str:
     (winner, loser) = finding.names
-    of = finding.values
+    values = finding.values
     name = metric_name(finding.metric)
     columns = f"The column decided is for {winner}, and wrong for {loser}"
     gap = (
-        f"The difference in {of['users']:,} users is {of['difference']:.4f} ({of['low']:.4f} to "
-        f"{of['high']:.4f})."
+        f"The difference in {values['users']:,} users is {values['difference']:.4f} "
+        f"({values['low']:.4f} to {values['high']:.4f})."
     )
-    if of["low"] > 0:
+    if values["low"] > 0:
         return f"In the pilot, {better(winner, loser)} by {name}. {gap} {columns}."
     return (
         f"The pilot does not decide whether {better(winner, loser)} by {name}. {gap} {columns}, "
@@ -32,51 +32,53 @@ def _plan_pair(finding: Finding, _: Setting) -> str:
 
 
 def _plan_first(finding: Finding, _: Setting) -> str:
-    of = finding.values
+    values = finding.values
     return (
-        f"The cheapest way that decides rightly in {percent(of['share'], '.0f')} of evaluations or "
-        f"more: {way_in_words(of)}, with {of['scores']:,.0f} scores for each user "
-        f"({_chance(of, 'decided')})."
+        f"The cheapest way that decides rightly in {percent(values['share'], '.0f')} of "
+        f"evaluations or more: {way_in_words(values)}, with {values['scores']:,.0f} scores for "
+        f"each user ({_chance(values, 'decided')})."
     )
 
 
 def _plan_unsure(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    share = f"in {percent(of['share'], '.0f')} of evaluations or more"
-    way = f"{way_in_words(of)}, with {of['scores']:,.0f} scores for each user"
-    if not of["is_open"]:
+    values = finding.values
+    share = f"in {percent(values['share'], '.0f')} of evaluations or more"
+    way = f"{way_in_words(values)}, with {values['scores']:,.0f} scores for each user"
+    if not values["is_open"]:
         return (
             f"None of these ways decides rightly {share}. The highest chance has {way} "
-            f"({_chance(of, 'decided')})."
+            f"({_chance(values, 'decided')})."
         )
-    low, high = (100 * of[f"decided_{end}"] for end in ("low", "high"))
+    low = 100 * values["decided_low"]
+    high = 100 * values["decided_high"]
     return (
         f"The pilot cannot tell which way decides rightly {share}. By {way}, the chance is "
-        f"{low:.0f} to {high:.0f} %; it is {percent(of['decided'], '.0f')} if the true difference "
-        "is that of the pilot."
+        f"{low:.0f} to {high:.0f} %; it is {percent(values['decided'], '.0f')} if the true "
+        "difference is that of the pilot."
     )
 
 
 def _plan_choice(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    cost = f"{of['scores']:,.0f} scores for each user, {of['total']:,.0f} in all"
-    width = f"a width of {of['width']:.4f} ({of['width_low']:.4f} to {of['width_high']:.4f})"
-    if of["by"] == "width":
+    values = finding.values
+    cost = f"{values['scores']:,.0f} scores for each user, {values['total']:,.0f} in all"
+    width_interval = f"{values['width_low']:.4f} to {values['width_high']:.4f}"
+    width = f"a width of {values['width']:.4f} ({width_interval})"
+    if values["by"] == "width":
         return (
-            f"For a width of at most {of['wanted']:g}, the cheapest way is {way_in_words(of)}: "
-            f"{cost}, with {width}."
+            f"For a width of at most {values['wanted']:g}, the cheapest way is "
+            f"{way_in_words(values)}: {cost}, with {width}."
         )
-    beginning = f"With {of['wanted']:,.0f} scores,"
-    way = f"{way_in_words(of)}: {cost}, with {width}"
-    if of["promise"] == "decided":
+    beginning = f"With {values['wanted']:,.0f} scores,"
+    way = f"{way_in_words(values)}: {cost}, with {width}"
+    if values["promise"] == "decided":
         return (
             f"{beginning} the best way is {way}. It decides rightly in "
-            f"{percent(of['decided'], '.0f')} of evaluations ({100 * of['decided_low']:.0f} to "
-            f"{100 * of['decided_high']:.0f} %)."
+            f"{percent(values['decided'], '.0f')} of evaluations "
+            f"({100 * values['decided_low']:.0f} to {100 * values['decided_high']:.0f} %)."
         )
     chance = (
-        f" How often it decides, the pilot cannot tell ({_chance(of, 'decided')})."
-        if "decided" in of
+        f" How often it decides, the pilot cannot tell ({_chance(values, 'decided')})."
+        if "decided" in values
         else ""
     )
     return f"{beginning} the narrowest interval is that of {way}.{chance}"

@@ -28,7 +28,7 @@ def frame(ranks, users, **more):
     return pd.DataFrame({"user": users, "rank": ranks, **more})
 
 
-def of_kind(table, *kinds):
+def values_of_kinds(table, *kinds):
     """The values of the findings of some kinds."""
     return [finding.values for finding in table.findings if finding.kind in kinds]
 
@@ -47,26 +47,24 @@ def test_values_are_those_of_evaluate_and_their_difference():
 
 def test_the_p_value_is_below_alpha_where_the_interval_of_strict_bounds_excludes_0():
     """The weights of strict bounds are those for the level, so the level is the same."""
-    found = []
+    options = {"candidates": 60, "negatives": 20, "estimator": "free"}
+    excludes_0 = []
     for shift in (0.0, 0.3, 0.9):
-        one, other = (
-            np.random.default_rng(1).geometric([[0.1], [0.1 + shift]], size=(2, 300)).clip(max=21)
-        )
-        table = compare(
-            one, other, candidates=60, negatives=20, metrics=["recall@5", "auc"], estimator="free"
-        )
+        rng = np.random.default_rng(1)
+        ranks_a, ranks_b = rng.geometric([[0.1], [0.1 + shift]], size=(2, 300)).clip(max=21)
+        table = compare(ranks_a, ranks_b, metrics=["recall@5", "auc"], **options)
         excludes = (table["low"] > 0) | (table["high"] < 0)
         assert ((table["p_value"] < 0.05) == excludes).all()
-        found += excludes.tolist()
-    assert {True, False} == set(found)
+        excludes_0 += excludes.tolist()
+    assert set(excludes_0) == {True, False}
 
 
 def test_the_other_way_round_is_mirrored_and_equal_ranks_show_nothing():
-    one, other = np.random.default_rng(1).integers(1, 6, size=(2, 30))
+    ranks_a, ranks_b = np.random.default_rng(1).integers(1, 6, size=(2, 30))
     for options in ({"candidates": 11, "negatives": 4}, {"candidates": 11, "exact": True}):
-        forth, back, same = (
-            compare(*pair, **options) for pair in ((one, other), (other, one), (one, one))
-        )
+        forth = compare(ranks_a, ranks_b, **options)
+        back = compare(ranks_b, ranks_a, **options)
+        same = compare(ranks_a, ranks_a, **options)
         assert back["low"].to_numpy() == pytest.approx(-forth["high"].to_numpy(), abs=1e-9)
         assert back["high"].to_numpy() == pytest.approx(-forth["low"].to_numpy(), abs=1e-9)
         assert same["p_value"].tolist() == [1.0] * len(same)
@@ -77,14 +75,12 @@ def test_users_are_paired_by_name_wherever_both_say_theirs():
     plain = compare(A, B, candidates=50)
     shuffled = [4, 2, 0, 5, 1, 3]
     users = np.arange(10, 16)
-    for name in (users, [str(user) for user in users]):
-        table = compare(
-            frame(A, name), frame(np.array(B)[shuffled], users[shuffled]), candidates=50
-        )
+    frame_b = frame(np.array(B)[shuffled], users[shuffled])
+    for ids in (users, [str(user) for user in users]):
+        table = compare(frame(A, ids), frame_b, candidates=50)
         pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
-        assert (
-            len(of_kind(table, "paired-by-user")) == len(of_kind(plain, "paired-by-position")) == 1
-        )
+        assert len(values_of_kinds(table, "paired-by-user")) == 1
+        assert len(values_of_kinds(plain, "paired-by-position")) == 1
 
 
 def test_the_finding_names_the_tables_that_are_paired_by_position():
@@ -93,33 +89,33 @@ def test_the_finding_names_the_tables_that_are_paired_by_position():
     tables = {"plain": sm.exact_ranks(A, candidates=50)}
     tables |= {name: sm.exact_ranks(frame(A, users), candidates=50) for name in ("named", "other")}
     result = sm.compare(tables, metrics="auc")
-    [by_user] = of_kind(result, "paired-by-user")
-    [by_position] = of_kind(result, "paired-by-position")
+    [by_user] = values_of_kinds(result, "paired-by-user")
+    [by_position] = values_of_kinds(result, "paired-by-position")
     assert by_user == {"tables": ["named", "other"], "are_all": False}
     assert by_position == {"tables": ["plain", "named"], "without": ["plain"]}
 
 
 def test_what_a_reader_says_of_one_table_names_its_recommender_and_of_all_it_does_not():
     users = np.arange(10, 16)
-    own = {name: sm.exact_ranks(frame(A, users).assign(age=7), candidates=50) for name in "XY"}
-    other = sm.exact_ranks(frame(A, users), candidates=50)
-    assert "The column age is not used." in sm.compare(own, metrics="auc").remarks
-    assert (
-        "X: The column age is not used."
-        in sm.compare({"X": own["X"], "Y": other}, metrics="auc").remarks
+    x_with_age, y_with_age = (
+        sm.exact_ranks(frame(A, users).assign(age=7), candidates=50) for _ in range(2)
     )
+    y_without_age = sm.exact_ranks(frame(A, users), candidates=50)
+    result = sm.compare({"X": x_with_age, "Y": y_with_age}, metrics="auc")
+    assert "The column age is not used." in result.remarks
+    result = sm.compare({"X": x_with_age, "Y": y_without_age}, metrics="auc")
+    assert "X: The column age is not used." in result.remarks
 
 
 def test_users_are_paired_by_position_where_one_does_not_name_its_users():
     """Ranks i of both are those of one user, in any numbering."""
-    one, other, numbers = np.random.default_rng(5).permuted(
-        np.tile(np.arange(1, 31), (3, 1)), axis=1
-    )
-    ends = mean_interval((one - other) / 49, np.ones(30, dtype=int), (-1, 1), 0.05)
+    three_orders = np.random.default_rng(5).permuted(np.tile(np.arange(1, 31), (3, 1)), axis=1)
+    ranks_a, ranks_b, numbers = three_orders
+    ends = mean_interval((ranks_a - ranks_b) / 49, np.ones(30, dtype=int), (-1, 1), 0.05)
     for pair in (
-        (one, other),
-        (one, pd.Series(other, index=numbers)),
-        (frame(one, numbers), list(other)),
+        (ranks_a, ranks_b),
+        (ranks_a, pd.Series(ranks_b, index=numbers)),
+        (frame(ranks_a, numbers), list(ranks_b)),
     ):
         table = compare(*pair, metrics=["auc"], candidates=50)
         assert (table["low"][0], table["high"][0]) == pytest.approx(ends, rel=1e-9)
@@ -127,12 +123,13 @@ def test_users_are_paired_by_position_where_one_does_not_name_its_users():
 
 def test_users_with_several_rows_count_once_with_their_mean():
     users = np.repeat(np.arange(20), np.arange(20) % 3 + 1)
-    one, other = np.random.default_rng(3).integers(1, 51, size=(2, len(users)))
-    by_user = np.array([((one - other) / 49)[user == users].mean() for user in range(20)])
+    ranks_a, ranks_b = np.random.default_rng(3).integers(1, 51, size=(2, len(users)))
+    auc_differences = (ranks_a - ranks_b) / 49
+    by_user = np.array([auc_differences[users == user].mean() for user in range(20)])
     ends = mean_interval(by_user, np.ones(20, dtype=int), (-1, 1), 0.05)
     order = np.random.default_rng(1).permutation(len(users))
-    for second in (frame(other[order], users[order]), other):
-        row = compare(frame(one, users), second, candidates=50, metrics=["auc"]).iloc[0]
+    for b in (frame(ranks_b[order], users[order]), ranks_b):
+        row = compare(frame(ranks_a, users), b, candidates=50, metrics=["auc"]).iloc[0]
         assert row["difference"] == pytest.approx(by_user.mean())
         assert (row["low"], row["high"]) == pytest.approx(ends)
         assert row["users"] == 20
@@ -150,12 +147,14 @@ def test_users_with_several_rows_count_once_with_their_mean():
 def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator=estimator)
     expected = kinds | {"drawn-by-user", "few-users", "paired-by-position"}
-    assert {one.kind for one in table.findings if one.kind not in VERDICTS} == expected
-    assert [one.names for one in table.findings if one.kind == "few-users"] == [("A",), ("B",)]
+    findings = [finding for finding in table.findings if finding.kind not in VERDICTS]
+    assert {finding.kind for finding in findings} == expected
+    few_users = [finding for finding in findings if finding.kind == "few-users"]
+    assert [finding.names for finding in few_users] == [("A",), ("B",)]
     assert table.setting.is_uncorrected == (estimator == "uncorrected")
-    assert of_kind(table, "assumes") == [{"assumption": estimator or "decreasing"}] * (
-        "assumes" in kinds
-    )
+    if "assumes" in kinds:
+        [assumed] = values_of_kinds(table, "assumes")
+        assert assumed == {"assumption": estimator or "decreasing"}
 
 
 @pytest.mark.parametrize(
@@ -170,23 +169,40 @@ def test_the_auc_alone_needs_no_correction(metrics, cautions):
 
 
 @pytest.mark.parametrize(
-    ("given", "more", "error", "says"),
+    ("ranks", "options", "error", "message"),
     [
-        ({"A": A}, {}, DataError, r"two recommenders or more, not \['A'\]"),
-        ({"A": A, "B": B}, {"estimator": "mle"}, DataError, "an estimator corrects sampled ranks"),
-        (
+        pytest.param(
+            {"A": A}, {}, DataError, r"two recommenders or more, not \['A'\]", id="one-recommender"
+        ),
+        pytest.param(
+            {"A": A, "B": B},
+            {"estimator": "mle"},
+            DataError,
+            "an estimator corrects sampled ranks",
+            id="estimator-of-exact-ranks",
+        ),
+        pytest.param(
             {"A": A, "B": B},
             {"negatives": 49, "estimator": ["mle", "cls"]},
             ConfigError,
             "give one, not mle, cls",
+            id="two-estimators",
         ),
-        ({"A": A, "B": B}, {"metrics": ["x"]}, ConfigError, "unknown metric"),
-        ({"A": [A, B[:-1]], "B": B}, {}, DataError, "A, seed 1 has 6 users and A, seed 2 5"),
+        pytest.param(
+            {"A": A, "B": B}, {"metrics": ["x"]}, ConfigError, "unknown metric", id="no-metric"
+        ),
+        pytest.param(
+            {"A": [A, B[:-1]], "B": B},
+            {},
+            DataError,
+            "A, seed 1 has 6 users and A, seed 2 5",
+            id="seeds-of-different-users",
+        ),
     ],
 )
-def test_refuses(given, more, error, says):
-    with pytest.raises(error, match=says):
-        compare(given, candidates=50, **more)
+def test_refuses(ranks, options, error, message):
+    with pytest.raises(error, match=message):
+        compare(ranks, candidates=50, **options)
 
 
 # --- three recommenders -------------------------------------------------------------------------
@@ -202,30 +218,30 @@ def ranks():
 
 def test_many_are_adjusted_by_holm(ranks):
     table = compare(ranks, candidates=100, metrics="auc")
-    names = zip(table["a"], table["b"], strict=True)
-    alone = [
-        compare(ranks[a], ranks[b], candidates=100, metrics="auc")["p_value"][0] for a, b in names
-    ]
-    first, second, third = sorted(alone)
-    wanted = [3 * first, max(3 * first, 2 * second), max(3 * first, 2 * second, third)]
-    assert sorted(table["p_value"]) == pytest.approx(wanted)
+    p_values_alone = []
+    for a, b in zip(table["a"], table["b"], strict=True):
+        pair = compare(ranks[a], ranks[b], candidates=100, metrics="auc")
+        p_values_alone.append(pair["p_value"].item())
+    smallest, middle, largest = sorted(p_values_alone)
+    adjusted = np.maximum.accumulate([3 * smallest, 2 * middle, largest])
+    assert sorted(table["p_value"]) == pytest.approx(adjusted)
 
 
 def test_many_by_strict_bounds_or_of_seeds_are_those_at_the_level_of_bonferroni(ranks):
     rng = np.random.default_rng(3)
-    few = {
-        name: 1 + rng.hypergeometric(each[:100] - 1, 100 - each[:100], 9)
-        for name, each in ranks.items()
+    sampled = {
+        name: 1 + rng.hypergeometric(exact[:100] - 1, 100 - exact[:100], 9)
+        for name, exact in ranks.items()
     }
-    seeds = {name: [each[:60], each[60:120]] for name, each in ranks.items()}
-    for given, options in ((few, {"negatives": 9, "estimator": "free"}), (seeds, {})):
+    seeds = {name: [exact[:60], exact[60:120]] for name, exact in ranks.items()}
+    for recommenders, options in ((sampled, {"negatives": 9, "estimator": "free"}), (seeds, {})):
         options |= {"candidates": 100, "metrics": "auc"}
-        table = compare(given, **options)
+        table = compare(recommenders, **options)
         bonferroni = {"pairs": 3, "method": BONFERRONI, "rate": pytest.approx(0.05 / 3)}
-        of_new_runs = {"of": "new runs"} if "of" in table else {}
-        assert of_kind(table, "family")[0] == bonferroni | of_new_runs
+        question = {"of": "new runs"} if "of" in table else {}
+        assert values_of_kinds(table, "family")[0] == bonferroni | question
         for row in table[:3].itertuples():
-            pair = {name: given[name] for name in (row.a, row.b)}
+            pair = {name: recommenders[name] for name in (row.a, row.b)}
             alone = compare(pair, **options, confidence_level=1 - 0.05 / 3).iloc[0]
             assert (row.low, row.high) == pytest.approx((alone["low"], alone["high"]))
 
@@ -233,23 +249,23 @@ def test_many_by_strict_bounds_or_of_seeds_are_those_at_the_level_of_bonferroni(
 def test_the_best_alone_have_the_intervals_of_all_pairs(ranks):
     tables = sm.exact_ranks(ranks, candidates=100)
     options = {"metrics": ["auc", "recall@10"]}
-    every = sm.compare(tables, best=3, **options)
+    all_pairs = sm.compare(tables, best=3, **options)
     best = sm.compare(tables, best=2, **options)
-    pd.testing.assert_frame_equal(every, sm.compare(tables, **options))
-    assert of_kind(every, "family") == [{"pairs": 3, "method": LARGEST_T, "rate": 0.0}]
-    of_pair = every[(every["a"] == "good") & (every["b"] == "fair")].reset_index(drop=True)
-    pd.testing.assert_frame_equal(best, of_pair.drop(columns="p_value"))
+    pd.testing.assert_frame_equal(all_pairs, sm.compare(tables, **options))
+    assert values_of_kinds(all_pairs, "family") == [{"pairs": 3, "method": LARGEST_T, "rate": 0.0}]
+    rows_of_pair = all_pairs[(all_pairs["a"] == "good") & (all_pairs["b"] == "fair")].reset_index(
+        drop=True
+    )
+    pd.testing.assert_frame_equal(best, rows_of_pair.drop(columns="p_value"))
     numbers = {"most": 2, "recommenders": 3, "pairs": 3, "method": LARGEST_T}
-    assert of_kind(best, "best-pairs") == [numbers]
-    assert of_kind(best, "family") == []
+    assert values_of_kinds(best, "best-pairs") == [numbers]
+    assert values_of_kinds(best, "family") == []
 
 
 def test_many_are_in_groups_that_cannot_be_told_apart(ranks):
     table = compare(ranks, candidates=100, metrics=["auc", "recall@1"])
-    of_auc = [
-        (verdict.kind, verdict.names) for verdict in table.verdicts if verdict.metric == "auc"
-    ]
-    assert of_auc == [
+    verdicts = [verdict for verdict in table.verdicts if verdict.metric == "auc"]
+    assert [(verdict.kind, verdict.names) for verdict in verdicts] == [
         ("undecided", ("good", "fair")),
         ("better", ("good", "poor")),
         ("better", ("fair", "poor")),
@@ -299,9 +315,9 @@ def test_remarks_come_by_recommender_and_then_those_of_all():
 
 def test_values_of_seeds_are_means():
     table = compare({"X": [A, B], "Y": [B, B]}, candidates=50, metrics="ap")
-    ap = [evaluate(each, candidates=50, metrics="ap")["value"][0] for each in (A, B)]
+    ap = [evaluate(ranks, candidates=50, metrics="ap")["value"][0] for ranks in (A, B)]
     assert table[["value_a", "value_b"]].iloc[0].tolist() == pytest.approx([np.mean(ap), ap[1]])
-    assert of_kind(table, "seeds") == [{"seeds": {"X": 2, "Y": 2}}]
+    assert values_of_kinds(table, "seeds") == [{"seeds": {"X": 2, "Y": 2}}]
 
 
 # --- margins: intervals of b - (1 + d) a by definition; test_verdict.py has conclusions ---------
@@ -311,11 +327,11 @@ MISS = 40
 FEW = [HIT] * 20 + [MISS] * 80
 # 10 hits of the others are missed, and 30 others found
 MANY = [HIT] * 10 + [MISS] * 10 + [HIT] * 30 + [MISS] * 50
-OF_HITS = {"metrics": ["recall@10"], "candidates": 50, "exact": True}
+HITS_AT_10 = {"metrics": ["recall@10"], "candidates": 50, "exact": True}
 
 
-def row(one=FEW, other=MANY, **options):
-    return compare(one, other, **OF_HITS, **options).iloc[0]
+def row(ranks_a=FEW, ranks_b=MANY, **options):
+    return compare(ranks_a, ranks_b, **HITS_AT_10, **options).iloc[0]
 
 
 def hits(probabilities, users, rng):
@@ -324,22 +340,22 @@ def hits(probabilities, users, rng):
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("margin", "message"),
     [
         *(
-            (given, "margin must be a number above 0")
-            for given in (0, np.nan, np.inf, "2 parts", "-2%", True, [1])
+            (margin, "margin must be a number above 0")
+            for margin in (0, np.nan, np.inf, "2 parts", "-2%", True, [1])
         ),
-        *((given, "margin must be .* up to 1,000,000%") for given in ("1e306%", "1000001%")),
+        *((margin, "margin must be .* up to 1,000,000%") for margin in ("1e306%", "1000001%")),
         *(
-            (given, r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\"")
-            for given in (1, "1e9")
+            (margin, r"a difference of recall@10 is never above .* from 0 to 1; .* \"2%\"")
+            for margin in (1, "1e9")
         ),
     ],
 )
-def test_refuses_margins(given, says):
-    with pytest.raises(ConfigError, match=says):
-        row(margin=given)
+def test_refuses_margins(margin, message):
+    with pytest.raises(ConfigError, match=message):
+        row(margin=margin)
 
 
 @pytest.mark.parametrize(
@@ -355,33 +371,43 @@ def test_refuses_margins(given, says):
 )
 def test_margins_are_judged_by_the_interval_of_the_difference_less_the_margin(margin, size):
     a, b = (np.array(ranks) <= 10 for ranks in (FEW, MANY))
-    ratio, least = (1 + float(margin[:-1]) / 100, 0.0) if isinstance(margin, str) else (1.0, margin)
+    is_relative = isinstance(margin, str)
+    ratio = 1 + float(margin[:-1]) / 100 if is_relative else 1.0
+    threshold = 0.0 if is_relative else margin
     low, high = mean_interval(b - ratio * a, np.ones(100, dtype=int), (-ratio, 1.0), 0.05)
-    assert size == (Size.MORE.value if low > least else Size.LESS.value if high < least else "")
-    for one, other in ((FEW, MANY), (MANY, FEW)):
-        found = row(one, other, margin=margin)
-        plain = row(one, other)
-        assert found[plain.index].equals(plain)
-        assert {found["higher_a"], found["higher_b"]} == {0.1, 0.3}  # of the users
-        assert (found["size"], found["difference"] > 0) == (size, found["conclusion"] == "B")
-        assert found["relative"] == pytest.approx(found["difference"] / 0.2)
+    assert (low > threshold) == (size == Size.MORE.value)
+    assert (high < threshold) == (size == Size.LESS.value)
+    for pair in ((FEW, MANY), (MANY, FEW)):
+        judged = row(*pair, margin=margin)
+        plain = row(*pair)
+        assert judged[plain.index].equals(plain)
+        assert {judged["higher_a"], judged["higher_b"]} == {0.1, 0.3}  # of the users
+        assert judged["size"] == size
+        assert judged["conclusion"] == ("B" if judged["difference"] > 0 else "A")
+        assert judged["relative"] == pytest.approx(judged["difference"] / 0.2)
 
 
-@pytest.mark.parametrize(("percent", "alone", "of_three"), [(17, True, True), (23, True, False)])
+@pytest.mark.parametrize(
+    ("percent", "is_more_alone", "is_more_of_three"), [(17, True, True), (23, True, False)]
+)
 def test_relative_margins_of_several_pairs_are_judged_at_the_level_of_their_intervals(
-    percent, alone, of_three
+    percent, is_more_alone, is_more_of_three
 ):
     """That level is the one at which the interval of the difference itself is the stated one."""
     a, b = (np.array(ranks) <= 10 for ranks in (FEW, MANY))
     ones = np.ones(100, dtype=int)
     ratio = 1 + percent / 100
-    found = compare({"A": FEW, "B": MANY, "C": FEW[::-1]}, **OF_HITS, margin=f"{percent}%").iloc[0]
+    ranks = {"A": FEW, "B": MANY, "C": FEW[::-1]}
+    pair = compare(ranks, **HITS_AT_10, margin=f"{percent}%").iloc[0]
     alpha = brentq(
-        lambda alpha: mean_interval(1 * b - a, ones, (-1, 1), alpha)[0] - found["low"], 1e-3, 0.2
+        lambda alpha: mean_interval(1 * b - a, ones, (-1, 1), alpha)[0] - pair["low"], 1e-3, 0.2
     )
-    lows = [mean_interval(b - ratio * a, ones, (-ratio, 1.0), each)[0] for each in (0.05, alpha)]
-    assert [low > 0 for low in lows] == [alone, of_three]
-    assert (found["size"] == Size.MORE.value) == of_three
+
+    def is_more(rate):
+        return mean_interval(b - ratio * a, ones, (-ratio, 1.0), rate)[0] > 0
+
+    assert (is_more(0.05), is_more(alpha)) == (is_more_alone, is_more_of_three)
+    assert (pair["size"] == Size.MORE.value) == is_more_of_three
 
 
 @pytest.mark.slow
@@ -393,11 +419,11 @@ def test_of_three_pairs_at_the_edge_claims_are_rare_together(margin):
     wrong = 0
     for _ in range(runs):
         ranks = dict(zip("ABC", hits((0.25, 0.25, 0.35), 300, rng), strict=True))
-        rows = compare(ranks, **OF_HITS, margin=margin)
-        with_c = rows["b"] == "C"
-        of_c = (rows["size"] != "") | rows["conclusion"].isin(["equivalent", "A", "B"])
-        of_equals = rows["conclusion"].isin(["A", "B"])
-        wrong += bool(np.where(with_c, of_c, of_equals).any())
+        rows = compare(ranks, **HITS_AT_10, margin=margin)
+        names_better = rows["conclusion"].isin(["A", "B"])
+        claims_size = (rows["size"] != "") | (rows["conclusion"] == "equivalent")
+        at_edge = rows["b"] == "C"
+        wrong += bool((names_better | (at_edge & claims_size)).any())
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
@@ -406,11 +432,12 @@ def test_the_same_ranks_are_no_second_seed_in_whatever_order(kind):
     sizes = {"candidates": 40} if kind == "exact" else {"candidates": 900, "negatives": 20}
     options = {"estimator": "bv-0.1"} if kind == "sampled" else {}
     reader = sm.exact_ranks if kind == "exact" else sm.sampled_ranks
-    first, again, second = seeds_of_which_two_are_equal(lambda frame: reader(frame, **sizes))
-    require_that_equal_seeds_are_refused(first, again, second, options)
+    seeds = seeds_of_which_two_are_equal(lambda frame: reader(frame, **sizes))
+    table, reordered, other_seed = seeds
+    require_that_equal_seeds_are_refused(table, reordered, other_seed, options)
     if kind == "sampled":
         with pytest.raises(DataError, match="seeds 1 and 2 have the same ranks"):
-            sm.correct({"A": [first, again]}, estimators="bv-0.1")
+            sm.correct({"A": [table, reordered]}, estimators="bv-0.1")
 
 
 @pytest.mark.parametrize(
@@ -440,10 +467,10 @@ def test_values_are_those_of_the_same_user_in_any_order_of_rows():
     """The average precision of one relevant item is one over its rank; that of a user, the mean
     over the rows.
     """
-    first = pd.DataFrame({"user": ["b", "a", "b"], "rank": [4, 2, 1]})
-    second = pd.DataFrame({"user": ["a", "b", "b"], "rank": [5, 10, 2]})
+    frame_a = pd.DataFrame({"user": ["b", "a", "b"], "rank": [4, 2, 1]})
+    frame_b = pd.DataFrame({"user": ["a", "b", "b"], "rank": [5, 10, 2]})
     by_user = sm.compare(
-        sm.exact_ranks({"A": first, "B": second}, candidates=50), metrics="MAP"
+        sm.exact_ranks({"A": frame_a, "B": frame_b}, candidates=50), metrics="MAP"
     ).by_user
     assert by_user.to_dict("list") == {
         "recommender": ["A", "A", "B", "B"],

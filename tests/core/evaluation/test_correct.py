@@ -19,7 +19,7 @@ def value(table, estimator, metric, column="value"):
     return table[(table["estimator"] == estimator) & (table["metric"] == metric)][column].item()
 
 
-def of_kind(table, kind):
+def findings_of_kind(table, kind):
     """The findings of a kind."""
     return [finding for finding in table.findings if finding.kind == kind]
 
@@ -31,14 +31,14 @@ def test_ranks_among_all_candidates_are_exact(estimator, drawn):
     """
     ranks = 1 + (199 * np.random.default_rng(0).random(500) ** 3).astype(int)
     metrics = ["recall@10", "ap", "auc"]
-    found = correct(
+    corrected = correct(
         ranks, candidates=200, negatives=199, drawn=drawn, estimators=estimator, metrics=metrics
     )
     expected = evaluate(ranks, candidates=200, exact=True, metrics=metrics)
     columns = ["value", "low", "high"]
-    np.testing.assert_allclose(found[columns], expected[columns], rtol=1e-12)
-    assert set(found["assumes"]) == {"none"}
-    assert not of_kind(found, "drawn-once")
+    np.testing.assert_allclose(corrected[columns], expected[columns], rtol=1e-12)
+    assert set(corrected["assumes"]) == {"none"}
+    assert not findings_of_kind(corrected, "drawn-once")
 
 
 def test_errors_are_the_spread_over_samples():
@@ -46,6 +46,8 @@ def test_errors_are_the_spread_over_samples():
     rng = np.random.default_rng(5)
     n = 60
     m = 15
+    shares = 1 / np.arange(1, n + 1)
+    shares /= shares.sum()
     tables = []
     options = {
         "candidates": n,
@@ -54,16 +56,14 @@ def test_errors_are_the_spread_over_samples():
         "metrics": ["recall@3", "auc"],
     }
     for _ in range(20):
-        ranks = 1 + rng.choice(
-            n, size=300, p=1 / np.arange(1, n + 1) / np.sum(1 / np.arange(1, n + 1))
-        )
+        ranks = 1 + rng.choice(n, size=300, p=shares)
         tables.append(correct(1 + rng.hypergeometric(ranks - 1, n - ranks, m), **options))
-    for of_value, of_error, rows in (
+    for value_column, error_column, rows in (
         ("value", "standard_error", slice(6)),
         ("bias", "bias_error", slice(1)),
     ):
-        spread = np.std([table[of_value][rows] for table in tables], axis=0, ddof=1)
-        errors = np.mean([table[of_error][rows] for table in tables], axis=0)
+        spread = np.std([table[value_column][rows] for table in tables], axis=0, ddof=1)
+        errors = np.mean([table[error_column][rows] for table in tables], axis=0)
         assert ((errors < 2 * spread) & (errors > spread / 2)).all()
     not_linear = tables[0][
         tables[0]["estimator"].isin(["mle", "mes"]) & (tables[0]["metric"] == "auc")
@@ -71,7 +71,8 @@ def test_errors_are_the_spread_over_samples():
     widths = (not_linear["high"] - not_linear["low"]) / not_linear["standard_error"]
     students = stats.t(299)
     np.testing.assert_allclose(widths, 2 * students.ppf(0.975))
-    assert [one.values["estimator"] for one in of_kind(tables[0], "approximate")] == ["mle", "mes"]
+    approximate = findings_of_kind(tables[0], "approximate")
+    assert [finding.values["estimator"] for finding in approximate] == ["mle", "mes"]
 
 
 def test_bias_is_that_of_enumeration():
@@ -105,32 +106,33 @@ def test_the_auc_of_mes_has_a_finding_where_it_is_wrong(top):
     table = correct(sampled, candidates=1000, negatives=100, estimators="mes", metrics="auc")
     error = value(table, "mes", "auc") - (1 - (ranks.mean() - 1) / 999)
     assert error < -0.01 if top else abs(error) < 0.01
-    found = [one.values for one in of_kind(table, "auc-too-low")]
-    assert (
-        found == [{"estimator": "mes", "auc": pytest.approx(1 - (sampled.mean() - 1) / 100)}] * top
-    )
+    findings = findings_of_kind(table, "auc-too-low")
+    assert bool(findings) == top
+    sampled_auc = pytest.approx(1 - (sampled.mean() - 1) / 100)
+    assert all(finding.values == {"estimator": "mes", "auc": sampled_auc} for finding in findings)
 
 
 def test_what_is_known_of_bias_is_said():
     table = correct(SAMPLED, **SMALL, estimators=["mle", "bv-0.1"], metrics="ap")
     assert table["bias"].isna().tolist() == table["bias_error"].isna().tolist() == [True, False]
     assert set(table["assumes"]) == {"bias is zero"}
-    assert [one.values for one in of_kind(table, "no-bias")] == [{"estimator": "mle"}]
-    assert [one.values for one in of_kind(table, "few-users")] == [{"users": 8}]
-    assert not of_kind(
+    [no_bias] = findings_of_kind(table, "no-bias")
+    assert no_bias.values == {"estimator": "mle"}
+    [few_users] = findings_of_kind(table, "few-users")
+    assert few_users.values == {"users": 8}
+    assert not findings_of_kind(
         correct([1] * 100, candidates=99, negatives=9, estimators="cls", metrics="auc"), "few-users"
     )
 
 
 def test_several_rows_of_a_linear_estimator_is_the_mean_over_users():
     users = ("a", "b", "a", "c", "b", "a", "d", "e")
-    weight = [
-        value(correct([r, r], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)
+    weights = [
+        value(correct([rank, rank], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap")
+        for rank in (1, 2, 3)
     ]
-    means = [
-        np.mean([weight[r - 1] for r, u in zip(SAMPLED, users, strict=True) if u == user])
-        for user in "abcde"
-    ]
+    values_of_rows = np.array([weights[rank - 1] for rank in SAMPLED])
+    means = [values_of_rows[np.array(users) == user].mean() for user in "abcde"]
     row = correct(
         {"user": users, "rank": SAMPLED}, **SMALL, estimators="bv-0.1", metrics="ap"
     ).iloc[0]
@@ -142,40 +144,38 @@ def test_several_rows_of_a_linear_estimator_is_the_mean_over_users():
 def test_several_rows_beside_an_event_whose_negatives_are_all_other_items():
     """Its rank of 2 of 3 is certain, and samples of it do not vary."""
     events = {"user": [0, 0, 1], "rank": [2, 1, 3], "candidates": [3, 100, 100], "negatives": 2}
-    found = correct(pd.DataFrame(events), metrics="recall@1", estimators=["free", "rank-estimate"])
-    free, plain = found["value"]
-    assert plain == pytest.approx((0 + 1) / 2 / 2)
-    assert found["low"][0] <= free <= found["high"][0]
+    table = correct(pd.DataFrame(events), metrics="recall@1", estimators=["free", "rank-estimate"])
+    table = table.set_index("estimator")
+    assert table["value"]["rank-estimate"] == pytest.approx((0 + 1) / 2 / 2)
+    assert table["low"]["free"] <= table["value"]["free"] <= table["high"]["free"]
 
 
 def test_bounds_are_findings_with_their_ends():
     table = correct([2] * 30, negatives=1, candidates=1000, metrics="recall@10", estimators="free")
-    [finding] = of_kind(table, "bounds")
+    [finding] = findings_of_kind(table, "bounds")
     row = table.iloc[0]
     ends = {"least_negatives": 1, "most_negatives": 1, "assumes": "none", "estimator": "free"}
-    assert (finding.metric, finding.values) == (
-        "recall@10",
-        {"low": row["low"], "high": row["high"], **ends},
-    )
+    assert finding.metric == "recall@10"
+    assert finding.values == {"low": row["low"], "high": row["high"], **ends}
     assert np.isnan(row[["standard_error", "bias", "bias_error"]].astype(float)).all()
 
 
 def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():
     ranks = [1, 3, 5] * 50
     estimators = ["bv-1e-12", "bv-1"]
-    found = correct(
+    table = correct(
         ranks, candidates=3541, negatives=100, metrics="recall@10", estimators=estimators
     )
-    outside = of_kind(found, "out-of-range")
-    large = of_kind(found, "large-weight")
-    assert {one.values["estimator"] for one in [*outside, *large]} == {"bv-1e-12"}
+    outside = findings_of_kind(table, "out-of-range")
+    large = findings_of_kind(table, "large-weight")
+    assert {finding.values["estimator"] for finding in [*outside, *large]} == {"bv-1e-12"}
     assert large[0].values["largest"] > 10
-    found = correct(
+    table = correct(
         [1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1"
     )
-    ends = {one.values["what"]: one.values["value"] for one in of_kind(found, "out-of-range")}
-    row = found.iloc[0]
-    assert ends == {
+    row = table.iloc[0]
+    outside = findings_of_kind(table, "out-of-range")
+    assert {finding.values["what"]: finding.values["value"] for finding in outside} == {
         "the value": row["value"],
         "the low end": row["low"],
         "the high end": row["high"],
@@ -185,29 +185,33 @@ def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditione
 # --- replacement: where m is a large part of n, the interval depends on whether a negative could
 
 
-def of_free(x, replacement, **given):
-    return correct(1 + x, replacement=replacement, **given, metrics="recall@10", estimators="free")
+def correct_by_free(x, replacement, **sizes):
+    return correct(1 + x, replacement=replacement, **sizes, metrics="recall@10", estimators="free")
 
 
-@pytest.mark.parametrize("said", [True, False])
-def test_the_interval_of_the_other_design_is_said_where_it_differs(said):
+@pytest.mark.parametrize("replacement", [True, False])
+def test_the_interval_of_the_other_design_is_said_where_it_differs(replacement):
     """All users have rank 11 of 200, so that no true Recall@10 is above 0."""
     x = np.random.default_rng(0).binomial(100, 10 / 199, 1000)
-    given = {"negatives": 100, "candidates": 200}
-    found = of_free(x, said, **given)
-    other = of_free(x, not said, **given)
-    [values] = [one.values for one in of_kind(found, "replacement")]
-    assert (values["estimator"], values["replacement"]) == ("free", said)
-    assert (values["low"], values["high"]) == tuple(found.loc[0, ["low", "high"]])
-    assert (values["other_low"], values["other_high"]) == pytest.approx(
-        tuple(other.loc[0, ["low", "high"]])
-    )
-    assert {True: other, False: found}[said]["low"].item() > 0
-    assert {True: found, False: other}[said]["low"].item() == pytest.approx(0, abs=1e-3)
+    rows = {
+        design: correct_by_free(x, design, negatives=100, candidates=200).iloc[0]
+        for design in (True, False)
+    }
+    table = correct_by_free(x, replacement, negatives=100, candidates=200)
+    [finding] = findings_of_kind(table, "replacement")
+    values = finding.values
+    assert (values["estimator"], values["replacement"]) == ("free", replacement)
+    row = rows[replacement]
+    assert (values["low"], values["high"]) == (row["low"], row["high"])
+    row = rows[not replacement]
+    ends = (values["other_low"], values["other_high"])
+    assert ends == pytest.approx((row["low"], row["high"]))
+    assert rows[False]["low"] > 0
+    assert rows[True]["low"] == pytest.approx(0, abs=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("replacement", "m", "given"),
+    ("replacement", "m", "options"),
     [
         (False, 100, {"candidates": 3541}),
         (False, 100, {"candidates": 200, "drawn": "once"}),
@@ -215,14 +219,18 @@ def test_the_interval_of_the_other_design_is_said_where_it_differs(said):
     ],
     ids=["designs that agree", "no interval", "not possible without replacement"],
 )
-def test_nothing_is_said_of(replacement, m, given):
+def test_nothing_is_said_of(replacement, m, options):
     x = np.random.default_rng(2).binomial(m, 0.1, 300)
-    assert not of_kind(of_free(x, replacement, negatives=m, **given), "replacement")
+    table = correct_by_free(x, replacement, negatives=m, **options)
+    assert not findings_of_kind(table, "replacement")
 
 
 @pytest.mark.parametrize(
     ("ranks", "is_explained"),
-    [([1] * 100 + [10] * 300, False), ([*range(1, 22)] * 20 + [1] * 100, True)],
+    [
+        pytest.param([1] * 100 + [10] * 300, False, id="two-peaks"),
+        pytest.param([*range(1, 22)] * 20 + [1] * 100, True, id="all-ranks"),
+    ],
 )
 def test_the_bias_is_said_to_be_ignored_by_an_interval_only_where_there_is_one(ranks, is_explained):
     """No distribution of true ranks has a sample with three of four users at the rank 10 of 21, and
@@ -230,7 +238,7 @@ def test_the_bias_is_said_to_be_ignored_by_an_interval_only_where_there_is_one(r
     """
     sample = sm.sampled_ranks(ranks, negatives=20, candidates=500)
     result = sm.correct(sample, estimators="bv-1", metrics="recall@10")
-    [finding] = of_kind(result, "bias")
+    [finding] = findings_of_kind(result, "bias")
     assert result["low"].notna().tolist() == [is_explained]
     assert finding.values["has_interval"] == is_explained
-    assert bool(of_kind(result, "unexplained")) != is_explained
+    assert bool(findings_of_kind(result, "unexplained")) != is_explained

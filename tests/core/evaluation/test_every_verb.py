@@ -29,72 +29,68 @@ def ranks(users, negatives=None):
             "rank": 1 + RNG.hypergeometric(above, n - 1 - above, negatives),
             "negatives": negatives,
         }
-    return pd.DataFrame({"user": [f"u{each}" for each in user], "candidates": n} | columns)
+    return pd.DataFrame({"user": [f"u{number}" for number in user], "candidates": n} | columns)
+
+
+def correct_a(tables, **options):
+    return read_and.correct(tables["a"], **options)
 
 
 @pytest.mark.parametrize(
     ("function", "negatives", "options"),
     [
-        (lambda tables: read_and.evaluate(tables["a"]), None, {}),
-        (read_and.compare, None, {}),
-        (read_and.expect, None, {"negatives": 20}),
-        *(
-            (
-                lambda tables, estimators: read_and.correct(tables["a"], estimators=estimators),
-                8,
-                {"estimators": one},
-            )
-            for one in ("decreasing", "mle")
-        ),
-        *((read_and.compare, 8, {"estimator": one}) for one in ("decreasing", "mle")),
+        pytest.param(lambda tables: read_and.evaluate(tables["a"]), None, {}, id="evaluate"),
+        pytest.param(read_and.compare, None, {}, id="compare-exact"),
+        pytest.param(read_and.expect, None, {"negatives": 20}, id="expect"),
+        pytest.param(correct_a, 8, {"estimators": "decreasing"}, id="correct-decreasing"),
+        pytest.param(correct_a, 8, {"estimators": "mle"}, id="correct-mle"),
+        pytest.param(read_and.compare, 8, {"estimator": "decreasing"}, id="compare-decreasing"),
+        pytest.param(read_and.compare, 8, {"estimator": "mle"}, id="compare-mle"),
     ],
 )
 def test_rows_in_another_order_give_the_same(function, negatives, options):
     tables = {name: ranks(12, negatives) for name in "abc"}
-    found = function(tables, **options)
-    again = function(
-        {name: one.sample(frac=1, random_state=1) for name, one in tables.items()}, **options
-    )
-    pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(found), rtol=1e-9, atol=1e-12)
-    assert [(one.kind, one.names) for one in again.findings] == [
-        (one.kind, one.names) for one in found.findings
-    ]
+    shuffled = {name: table.sample(frac=1, random_state=1) for name, table in tables.items()}
+    result = function(tables, **options)
+    again = function(shuffled, **options)
+    pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(result), rtol=1e-9, atol=1e-12)
+    assert kinds_and_names(again) == kinds_and_names(result)
+
+
+def kinds_and_names(result):
+    return [(finding.kind, finding.names) for finding in result.findings]
 
 
 SAMPLED = [1, 3, 1, 12, 21, 2, 1, 7, 5, 1, 2, 4, 1, 1, 9]
-OF_20 = {"candidates": 500, "negatives": 20}
+AMONG_20 = {"candidates": 500, "negatives": 20}
 EXACT = [4, 61, 2, 300, 480, 17, 1, 150, 88, 3, 40, 77, 6, 9, 201]
-METRICS = ["hr@10", "MAP", "AUC", "Recall@5"], ["hit-rate@10", "ap", "auc", "recall@5"]
-"""As they are written, and as they are usual."""
-ESTIMATORS = (
-    ["sampled", "BV 0.1", "Decreasing", "EM"],
-    ["uncorrected", "bv-0.1", "decreasing", "mle"],
-)
+WRITTEN_METRICS = ["hr@10", "MAP", "AUC", "Recall@5"]
+USUAL_METRICS = ["hit-rate@10", "ap", "auc", "recall@5"]
+WRITTEN_ESTIMATORS = ["sampled", "BV 0.1", "Decreasing", "EM"]
+USUAL_ESTIMATORS = ["uncorrected", "bv-0.1", "decreasing", "mle"]
 
 
 @pytest.mark.parametrize(
-    ("call", "metrics", "estimators"),
+    ("call", "estimators"),
     [
-        (lambda m, e: read_and.correct(SAMPLED, **OF_20, metrics=m, estimators=e), METRICS, 4),
-        (lambda m, e: read_and.expect(EXACT, **OF_20, metrics=m, estimators=e), METRICS, 2),
+        (lambda m, e: read_and.correct(SAMPLED, **AMONG_20, metrics=m, estimators=e), 4),
+        (lambda m, e: read_and.expect(EXACT, **AMONG_20, metrics=m, estimators=e), 2),
         (
             lambda m, e: read_and.compare(
-                SAMPLED, SAMPLED[::-1], **OF_20, metrics=m, estimator=e[0]
+                SAMPLED, SAMPLED[::-1], **AMONG_20, metrics=m, estimator=e[0]
             ),
-            METRICS,
             1,
         ),
     ],
     ids=["correct", "expect", "compare"],
 )
-def test_labels_come_back_as_they_are_written(call, metrics, estimators):
-    written, usual = (
-        call(labels, of[:estimators]) for labels, of in zip(metrics, ESTIMATORS, strict=True)
-    )
-    assert written["metric"].unique().tolist() == metrics[0]
+def test_labels_come_back_as_they_are_written(call, estimators):
+    written = call(WRITTEN_METRICS, WRITTEN_ESTIMATORS[:estimators])
+    usual = call(USUAL_METRICS, USUAL_ESTIMATORS[:estimators])
+    assert written["metric"].unique().tolist() == WRITTEN_METRICS
     if "estimator" in written:
-        assert written["estimator"].unique().tolist() == ESTIMATORS[0][:estimators]
-    columns = [each for each in written.columns if each not in ("metric", "estimator")]
+        assert written["estimator"].unique().tolist() == WRITTEN_ESTIMATORS[:estimators]
+    columns = written.columns.difference(["metric", "estimator"])
     assert written[columns].equals(usual[columns])
     assert written.remarks == usual.remarks
 
@@ -107,10 +103,10 @@ def test_a_metric_of_ones_own():
         linear_in_rank=False,
         cutoff=None,
     )
-    found = read_and.evaluate([1, 2, 11], candidates=100, metrics=[rbp, "recall@10"])
-    assert found["metric"].tolist() == ["rbp", "recall@10"]
-    np.testing.assert_allclose(found["value"], [0.2 * (1 + 0.8 + 0.8**10) / 3, 2 / 3])
-    assert read_and.correct(SAMPLED, **OF_20, metrics=rbp)["value"].between(0, 0.2).all()
+    table = read_and.evaluate([1, 2, 11], candidates=100, metrics=[rbp, "recall@10"])
+    assert table["metric"].tolist() == ["rbp", "recall@10"]
+    np.testing.assert_allclose(table["value"], [0.2 * (1 + 0.8 + 0.8**10) / 3, 2 / 3])
+    assert read_and.correct(SAMPLED, **AMONG_20, metrics=rbp)["value"].between(0, 0.2).all()
 
 
 @dataclass(frozen=True)
@@ -127,17 +123,19 @@ class Scaled(LinearEstimator):
 
 
 def test_an_estimator_of_ones_own():
-    found = read_and.correct(SAMPLED, **OF_20, estimators=["uncorrected", Scaled(0.5)])
-    assert found["estimator"].unique().tolist() == ["uncorrected", "scaled-0.5"]
-    plain, half = (found[found["estimator"] == label] for label in ("uncorrected", "scaled-0.5"))
+    corrected = read_and.correct(SAMPLED, **AMONG_20, estimators=["uncorrected", Scaled(0.5)])
+    assert corrected["estimator"].unique().tolist() == ["uncorrected", "scaled-0.5"]
+    plain, half = (
+        corrected[corrected["estimator"] == label] for label in ("uncorrected", "scaled-0.5")
+    )
     for column in ("value", "standard_error"):
         np.testing.assert_allclose(half[column], plain[column] / 2)
-    expected = read_and.expect(EXACT, **OF_20, estimators=["uncorrected", Scaled(0.25)])
+    expected = read_and.expect(EXACT, **AMONG_20, estimators=["uncorrected", Scaled(0.25)])
     means = expected.groupby("estimator")["expected"].apply(list)
     np.testing.assert_allclose(means["scaled-0.25"], np.array(means["uncorrected"]) / 4)
 
 
-ONE_OF_20 = sm.sampled_ranks([3], negatives=20, candidates=500)
+SINGLE_USER = sm.sampled_ranks([3], negatives=20, candidates=500)
 EVERY_ESTIMATOR = ["decreasing", "free", "bv-0.1", "cls", "mle", "mes", "smooth", "uncorrected"]
 
 
@@ -147,8 +145,10 @@ EVERY_ESTIMATOR = ["decreasing", "free", "bv-0.1", "cls", "mle", "mes", "smooth"
         lambda: sm.evaluate(
             sm.exact_ranks([3], candidates=50, exact=True), metrics=["mrr", "recall@2"]
         ),
-        lambda: sm.correct(ONE_OF_20, estimators=EVERY_ESTIMATOR, metrics=["recall@10", "auc"]),
-        lambda: sm.correct({"a": [ONE_OF_20, ONE_OF_20]}, estimators="bv-0.1", metrics="recall@10"),
+        lambda: sm.correct(SINGLE_USER, estimators=EVERY_ESTIMATOR, metrics=["recall@10", "auc"]),
+        lambda: sm.correct(
+            {"a": [SINGLE_USER, SINGLE_USER]}, estimators="bv-0.1", metrics="recall@10"
+        ),
     ],
     ids=["exact", "sampled", "seeds"],
 )

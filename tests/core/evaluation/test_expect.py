@@ -22,20 +22,18 @@ RANKS = [1, 4, 9, 30]
 @pytest.mark.parametrize("replacement", [False, True])
 @pytest.mark.parametrize("m", [1, 29])
 def test_of_auc_is_auc_and_of_recall_with_replacement_a_binomial_tail(m, replacement):
-    found = expect(
+    table = expect(
         RANKS, negatives=m, metrics=["auc", "recall@3"], candidates=30, replacement=replacement
     )
+    auc, recall = table.to_dict("records")
     better = (np.array(RANKS) - 1) / 29
-    assert (
-        found["expected"][0] == found["exact"][0] == pytest.approx(np.mean(1 - better), rel=1e-12)
-    )
+    assert auc["expected"] == auc["exact"] == pytest.approx(np.mean(1 - better), rel=1e-12)
     if replacement:
-        assert found["expected"][1] == pytest.approx(
-            np.mean(stats.binom.cdf(2, m, better)), rel=1e-12
-        )
+        tail = np.mean(stats.binom.cdf(2, m, better))
+        assert recall["expected"] == pytest.approx(tail, rel=1e-12)
     elif m == 29:  # everything is in the sample
-        assert found["expected"][1] == pytest.approx(found["exact"][1], rel=1e-12)
-        assert found["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
+        assert recall["expected"] == pytest.approx(recall["exact"], rel=1e-12)
+        assert table["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
 
 
 def test_of_users_with_ties_and_candidates_and_rows_of_their_own():
@@ -43,13 +41,13 @@ def test_of_users_with_ties_and_candidates_and_rows_of_their_own():
     ranks = pd.DataFrame(
         {"user": [0, 1, 1], "candidates": [6, 9, 9], "above": [0, 3, 0], "tied": [2, 0, 0]}
     )
-    found = expect(ranks, negatives=2, metrics=["recall@1", "auc"])
+    recall, auc = expect(ranks, negatives=2, metrics=["recall@1", "auc"]).to_dict("records")
     tied = np.mean([comb(6 - rank, 2) / comb(5, 2) for rank in (1, 2, 3)])
     chance = comb(9 - 4, 2) / comb(8, 2)
-    wanted = [(tied + (chance + 1) / 2) / 2, (1 - 1 / 5 + (1 - 3 / 8 + 1) / 2) / 2]
-    assert found["expected"].tolist() == pytest.approx(wanted)
+    assert recall["expected"] == pytest.approx((tied + (chance + 1) / 2) / 2)
+    assert auc["expected"] == pytest.approx((1 - 1 / 5 + (1 - 3 / 8 + 1) / 2) / 2)
     variance = tied * (1 - tied) / 4 + chance * (1 - chance) / 16
-    assert found["deviation"][0] == pytest.approx(np.sqrt(variance))
+    assert recall["deviation"] == pytest.approx(np.sqrt(variance))
 
 
 def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypatch):
@@ -66,43 +64,38 @@ def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypa
     )
     x = rng.hypergeometric(ranks - 1, n - ranks, 50, size=(100, 400))
     options = {"negatives": 50, "estimators": "bv-0.1", "metrics": ["recall@10", "ap", "auc"]}
-    found = expect(ranks, candidates=n, exact=True, **options)
-    mean = correct(
-        {
-            "user": np.tile(np.arange(400), 100),
-            "rank": 1 + x.ravel(),
-            "candidates": np.tile(n, 100),
-        },
-        **options,
-    )
-    assert ((found["expected"] - mean["value"]).abs() < 4 * found["deviation"] / np.sqrt(100)).all()
-    single = [correct(1 + draw, candidates=n, **options)["value"] for draw in x[:12]]
-    off = (
-        ((np.array(single) - found["expected"].to_numpy()) / found["deviation"].to_numpy()) ** 2
-    ).sum(axis=0)
-    assert ((off > stats.chi2.ppf(0.001, 12)) & (off < stats.chi2.ppf(0.999, 12))).all()
+    table = expect(ranks, candidates=n, exact=True, **options)
+    expected = table["expected"].to_numpy()
+    deviation = table["deviation"].to_numpy()
+
+    rows = {
+        "user": np.tile(np.arange(400), 100),
+        "rank": 1 + x.ravel(),
+        "candidates": np.tile(n, 100),
+    }
+    mean = correct(rows, **options)["value"].to_numpy()
+    assert (np.abs(expected - mean) < 4 * deviation / np.sqrt(100)).all()
+
+    values_of_draws = [correct(1 + draw, candidates=n, **options)["value"] for draw in x[:12]]
+    squares = ((np.array(values_of_draws) - expected) / deviation) ** 2
+    chi_squared = squares.sum(axis=0)
+    assert (chi_squared > stats.chi2.ppf(0.001, 12)).all()
+    assert (chi_squared < stats.chi2.ppf(0.999, 12)).all()
 
 
 def test_two_recommenders_that_sampling_swaps():
     """B has one user at the top and the others far down; A has all in between."""
-    found = expect(
-        {"A": [20] * 10, "B": [1] * 3 + [900] * 7},
-        negatives=50,
-        metrics=["recall@10"],
-        candidates=1000,
-    )
-    (exact_a, exact_b) = found["exact"]
-    (a, b) = found["expected"]
-    assert (exact_a, exact_b) == (0.0, 0.3)
-    wrong, undecided = found.findings
+    ranks = {"A": [20] * 10, "B": [1] * 3 + [900] * 7}
+    table = expect(ranks, negatives=50, metrics=["recall@10"], candidates=1000)
+    rows = table.set_index("recommender")
+    assert (rows["exact"]["A"], rows["exact"]["B"]) == (0.0, 0.3)
+    wrong, undecided = table.findings
     assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
     assert wrong.values["chance"] == pytest.approx(0, abs=1e-6)
-    numbers = [
-        wrong.values[f"{of}_{which}"]
-        for of in ("exact", "expected")
-        for which in ("better", "worse")
-    ]
-    assert numbers == [exact_b, exact_a, b, a]
+    assert wrong.values["exact_better"] == rows["exact"]["B"]
+    assert wrong.values["exact_worse"] == rows["exact"]["A"]
+    assert wrong.values["expected_better"] == rows["expected"]["B"]
+    assert wrong.values["expected_worse"] == rows["expected"]["A"]
     assert undecided.kind == "order-undecided"
 
 
@@ -111,14 +104,15 @@ def test_of_the_published_ranks_is_that_of_the_paper():
     way round.
     """
     tables = {name: exact_ranks(PUBLISHED / f"{name}.csv.gz") for name in "XYZ"}
-    found = expect(tables, negatives=100, metrics=["recall@10", "auc"])
-    recall = found[found["metric"] == "recall@10"].set_index("recommender")
+    table = expect(tables, negatives=100, metrics=["recall@10", "auc"])
+    recall = table[table["metric"] == "recall@10"].set_index("recommender")
     assert (100 * recall["exact"]).round(2).to_dict() == {"X": 7.80, "Y": 8.84, "Z": 9.42}
     printed = {"X": 66.77, "Y": 56.53, "Z": 54.16}
     for name, mean in printed.items():
         assert 100 * recall["expected"][name] == pytest.approx(mean, abs=0.03)
-    swapped = [(one.metric, one.names) for one in found.findings if one.kind == "wrong-order"]
-    assert swapped == [("recall@10", pair) for pair in [("Y", "X"), ("Z", "X"), ("Z", "Y")]]
+    swapped = [finding for finding in table.findings if finding.kind == "wrong-order"]
+    assert {finding.metric for finding in swapped} == {"recall@10"}
+    assert [finding.names for finding in swapped] == [("Y", "X"), ("Z", "X"), ("Z", "Y")]
 
 
 def test_refuses_an_estimator_that_is_not_linear():

@@ -31,29 +31,33 @@ def exact(rows=slice(None), **options):
     return sm.exact_ranks({"X": frame(X, rows), "Z": frame(Z, rows)}, candidates=50, **options)
 
 
-def of_group(result, group):
+def rows_of_group(result, group):
     return pd.DataFrame(result[result["group"] == group].drop(columns="group")).reset_index(
         drop=True
     )
 
 
-def same(one, other, columns):
+def require_same(result, expected, columns):
     pd.testing.assert_frame_equal(
-        pd.DataFrame(one)[columns], pd.DataFrame(other)[columns], check_dtype=False
+        pd.DataFrame(result)[columns], pd.DataFrame(expected)[columns], check_dtype=False
     )
 
 
-@pytest.mark.parametrize(("column", "of_rows"), [("age", None), ("item_kind", ITEM)])
-def test_values_are_those_of_the_rows_of_the_group_alone(column, of_rows):
-    groups = np.array([AGE[user] for user in USERS]) if of_rows is None else of_rows
+AGE_OF_ROWS = np.array([AGE[user] for user in USERS])
+
+
+@pytest.mark.parametrize(
+    ("column", "groups"), [("age", AGE_OF_ROWS), ("item_kind", ITEM)], ids=["users", "rows"]
+)
+def test_values_are_those_of_the_rows_of_the_group_alone(column, groups):
     tables = exact(groups=column)
     assert not any(f"column {column}" in note for note in tables["X"].notes)
     result = sm.evaluate(tables, groups=True, **RECALL)
     for group in set(groups):
         alone = sm.evaluate(exact(groups == group), **RECALL)
-        same(of_group(result, group), alone, [*alone.columns])
-    same(
-        of_group(result, "all"),
+        require_same(rows_of_group(result, group), alone, [*alone.columns])
+    require_same(
+        rows_of_group(result, "all"),
         sm.evaluate(exact(), **RECALL),
         ["recommender", "metric", "value", "low", "high"],
     )
@@ -63,7 +67,7 @@ def test_values_are_those_of_the_rows_of_the_group_alone(column, of_rows):
     "groups", [AGE, {str(user): age for user, age in AGE.items()}, pd.Series(AGE)]
 )
 def test_groups_are_by_a_mapping_or_a_series(groups):
-    same(
+    require_same(
         sm.evaluate(exact(), groups=groups),
         sm.evaluate(exact(groups="age"), groups=True),
         ["group", "value", "low"],
@@ -75,47 +79,43 @@ def test_of_sampled_ranks_are_those_of_their_rows():
     options = {"metrics": "recall@10", "estimators": "free"}
     result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, **options)
     alone = sm.sampled_ranks(frame(X, frame(X)["age"] == "young"), **sampled)
-    same(
-        of_group(result, "young"),
+    require_same(
+        rows_of_group(result, "young"),
         sm.correct(alone, **options),
         ["estimator", "value", "low", "high"],
     )
-    groups = {one.kind: one.group for one in result.findings}
+    groups = {finding.kind: finding.group for finding in result.findings}
     assert groups["bounds"] == groups["group-level"] == ""
 
 
 def test_of_a_single_user_are_left_out_with_a_remark():
     result = sm.evaluate(exact(), groups=AGE | {100: "alone"})
     assert set(result["group"]) == {"all", "old", "young"}
-    few = [
-        (one.names, one.group, one.values["users"])
-        for one in result.findings
-        if one.kind == "few-users"
-    ]
-    assert few == [
-        (("X",), "old", 99),
-        (("X",), "young", 50),
-        (("Z",), "old", 99),
-        (("Z",), "young", 50),
-    ]
+    users = {
+        (*finding.names, finding.group): finding.values["users"]
+        for finding in result.findings
+        if finding.kind == "few-users"
+    }
+    assert users == {("X", "old"): 99, ("X", "young"): 50, ("Z", "old"): 99, ("Z", "young"): 50}
 
 
 def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
     result = sm.compare(exact(groups="age"), groups=True, margin=0.05, **RECALL)
     plain = sm.compare(exact(), margin=0.05, **RECALL)
-    same(of_group(result, "all"), plain, [*plain.columns])
-    p_values = []
+    require_same(rows_of_group(result, "all"), plain, [*plain.columns])
+    p_values = {}
     for group in ("old", "young"):
-        rows = np.array([AGE[user] == group for user in USERS])
-        alone = sm.compare(exact(rows), confidence_level=0.975, margin=0.05, **RECALL)
-        same(of_group(result, group), alone, [*alone.columns.drop("p_value")])
-        p_values.append(alone["p_value"].to_numpy())
-    low = np.minimum(*p_values)
-    high = np.maximum(*p_values)
-    holm = np.minimum(2 * low, 1), np.maximum(2 * low, high)
-    for group, own in zip(("old", "young"), p_values, strict=True):
-        expected = np.where(own == low, holm[0], holm[1])
-        assert of_group(result, group)["p_value"].to_numpy() == pytest.approx(expected)
+        in_group = exact(group == AGE_OF_ROWS)
+        alone = sm.compare(in_group, confidence_level=0.975, margin=0.05, **RECALL)
+        require_same(rows_of_group(result, group), alone, [*alone.columns.drop("p_value")])
+        p_values[group] = alone["p_value"].to_numpy()
+    smaller = np.minimum(p_values["old"], p_values["young"])
+    larger = np.maximum(p_values["old"], p_values["young"])
+    holm_of_smaller = np.minimum(2 * smaller, 1)
+    holm_of_larger = np.maximum(2 * smaller, larger)
+    for group in ("old", "young"):
+        expected = np.where(p_values[group] == smaller, holm_of_smaller, holm_of_larger)
+        assert rows_of_group(result, group)["p_value"].to_numpy() == pytest.approx(expected)
 
 
 def by(groups):
@@ -123,7 +123,7 @@ def by(groups):
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (by(True), "X: has no groups; read it with groups"),
         (by("age"), "groups must be True or a mapping"),
@@ -153,8 +153,8 @@ def by(groups):
         ),
     ],
 )
-def test_groups_that_are_none_are_refused(call, says):
-    with pytest.raises((ConfigError, DataError), match=says):
+def test_groups_that_are_none_are_refused(call, message):
+    with pytest.raises((ConfigError, DataError), match=message):
         call()
 
 
@@ -168,7 +168,8 @@ def test_a_series_with_an_entry_for_each_row_has_their_groups():
     frame["place"] = np.where(frame["rank"] <= 10, "near", "far")
     ranks = sm.exact_ranks(frame[["user", "rank"]], candidates=100)
     result = sm.evaluate(ranks, metrics="recall@10", groups=frame["place"])
-    assert result[["group", "value"]].to_numpy().tolist()[1:] == [["far", 0.0], ["near", 1.0]]
+    values = result.set_index("group")["value"]
+    assert (values["far"], values["near"]) == (0, 1)
 
 
 def test_a_series_whose_index_may_be_rows_or_users_is_refused():
@@ -180,4 +181,5 @@ def test_a_series_whose_index_may_be_rows_or_users_is_refused():
     with pytest.raises(DataError, match="groups: the index of the Series may be rows or users"):
         sm.evaluate(ranks, groups=groups)
     by_user = sm.evaluate(ranks, metrics="recall@10", groups=groups.rename_axis("user"))
-    assert by_user[["group", "value"]].to_numpy().tolist()[1:] == [["a", 0.0], ["b", 0.3]]
+    values = by_user.set_index("group")["value"]
+    assert (values["a"], values["b"]) == (0, 0.3)

@@ -38,43 +38,41 @@ def table():
         lambda t: t.query("metric == 'auc'"), lambda t: t.rename(columns={"value": "v"}),
         copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t)),
     ],
+    ids=["mask", "loc", "assign", "query", "rename", "deepcopy", "pickle"],
 )  # fmt: skip
 def test_findings_stay_with_what_is_taken(table, take):
-    taken = take(table)
-    assert isinstance(taken, Result)
-    assert (taken.findings, taken.setting, taken.remarks) == (
-        table.findings,
-        Setting(0.9),
-        tuple(REMARKS),
-    )
+    part = take(table)
+    assert isinstance(part, Result)
+    assert part.findings == table.findings
+    assert part.setting == Setting(0.9)
+    assert part.remarks == tuple(REMARKS)
 
 
 @pytest.mark.parametrize(
     "put_together",
     [
-        lambda t, other: pd.concat([t, other]), lambda t, other: pd.concat([t, other], axis=1),
-        lambda t, other: t.merge(other, on="metric"),
-        lambda t, other: t[["value"]] - other[["value"]],
+        lambda t, u: pd.concat([t, u]), lambda t, u: pd.concat([t, u], axis=1),
+        lambda t, u: t.merge(u, on="metric"), lambda t, u: t[["value"]] - u[["value"]],
     ],
+    ids=["rows", "columns", "merge", "difference"],
 )  # fmt: skip
 def test_what_is_made_of_several_results_is_a_plain_table(table, put_together):
     """So nobody reads the findings of one, or none, as those of all."""
-    other = Result(table).found([Finding("few-users", values={"users": 3})])
-    made = put_together(table, other)
-    assert type(made) is pd.DataFrame
-    plain = put_together(pd.DataFrame(table), pd.DataFrame(other))
-    pd.testing.assert_frame_equal(made, plain)
+    with_few_users = Result(table).found([Finding("few-users", values={"users": 3})])
+    whole = put_together(table, with_few_users)
+    assert type(whole) is pd.DataFrame
+    plain = put_together(pd.DataFrame(table), pd.DataFrame(with_few_users))
+    pd.testing.assert_frame_equal(whole, plain)
 
 
 def test_findings_and_metrics_are_hashed_and_pickled(table):
     results = {finding: finding.kind for finding in table.findings}
     assert {pickle.loads(pickle.dumps(finding)) for finding in results} == set(table.findings)
     for label in ("recall@10", "auc", "map"):
-        assert (
-            pickle.loads(pickle.dumps(sm.metric(label)))
-            is copy.deepcopy(sm.metric(label))
-            is sm.metric(label)
-        )
+        metric = sm.metric(label)
+        assert pickle.loads(pickle.dumps(metric)) is metric
+        assert copy.deepcopy(metric) is metric
+        assert sm.metric(label) is metric
 
 
 def test_findings_are_each_there_once_with_cautions_first_and_leave_the_table_as_it_was(table):
@@ -98,7 +96,7 @@ def test_findings_are_plain_as_json():
 
 
 def results(*settings):
-    tables = (Result({"metric": ["ap"], "value": [each]}) for each in (0.1, 0.2))
+    tables = (Result({"metric": ["ap"], "value": [value]}) for value in (0.1, 0.2))
     return {
         name: table.found([Finding("few-users")], setting)
         for name, table, setting in zip("XY", tables, settings, strict=True)
@@ -106,16 +104,15 @@ def results(*settings):
 
 
 def test_the_findings_of_recommenders_have_their_names_and_those_of_groups_their_groups():
-    found = by_recommender(results(*[Setting(0.9, "3 users")] * 2))
-    assert [(finding.names, finding.group) for finding in found.findings] == [
-        (("X",), ""),
-        (("Y",), ""),
-    ]
-    assert found.setting == Setting(0.9, "3 users", ("X", "Y"))
-    assert found[["recommender", "value"]].values.tolist() == [["X", 0.1], ["Y", 0.2]]
-    found = together(results(*[Setting(names=("A",))] * 2), "group")
-    assert [(finding.names, finding.group) for finding in found.findings] == [((), "X"), ((), "Y")]
-    assert found.setting.names == ("A",)
+    result = by_recommender(results(*[Setting(0.9, "3 users")] * 2))
+    assert [finding.names for finding in result.findings] == [("X",), ("Y",)]
+    assert [finding.group for finding in result.findings] == ["", ""]
+    assert result.setting == Setting(0.9, "3 users", ("X", "Y"))
+    assert result.set_index("recommender")["value"].to_dict() == {"X": 0.1, "Y": 0.2}
+    result = together(results(*[Setting(names=("A",))] * 2), "group")
+    assert [finding.names for finding in result.findings] == [(), ()]
+    assert [finding.group for finding in result.findings] == ["X", "Y"]
+    assert result.setting.names == ("A",)
 
 
 def test_text_has_rows_then_remarks(table):
@@ -126,7 +123,7 @@ def test_text_has_rows_then_remarks(table):
 
 
 def test_text_of_a_value_and_of_a_p_value():
-    shown = {
+    texts = {
         0.5: "0.5",
         1 / 3: "0.3333",
         1e-7: "1e-07",
@@ -138,12 +135,9 @@ def test_text_of_a_value_and_of_a_p_value():
         float("nan"): "-",
         pd.NA: "-",
     }
-    assert [cell(value) for value in shown] == [*shown.values()]
-    assert Result({"p_value": [0.0, 3.25e-14, np.nan]}).as_text()["p_value"].tolist() == [
-        "< 1e-16",
-        "3.25e-14",
-        "-",
-    ]
+    assert [cell(value) for value in texts] == [*texts.values()]
+    p_values = Result({"p_value": [0.0, 3.25e-14, np.nan]}).as_text()["p_value"]
+    assert p_values.tolist() == ["< 1e-16", "3.25e-14", "-"]
 
 
 def test_a_sentence_is_of_the_rows():
@@ -170,7 +164,7 @@ def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks():
 
 
 @pytest.mark.parametrize(
-    ("show", "says"),
+    ("show", "message"),
     [
         (
             lambda: VALUES.to_latex(),
@@ -188,9 +182,9 @@ def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks():
     ids=["LaTeX", "figure", "file"],
 )
 def test_what_a_package_that_is_not_installed_would_show_is_refused_in_one_line(
-    show, says, monkeypatch
+    show, message, monkeypatch
 ):
     monkeypatch.delitem(_registry.PACKAGES, "reporting", raising=False)
     assert VALUES._repr_html_() is None  # a notebook shows the text
-    with pytest.raises(sm.ConfigError, match=f"^{re.escape(says)}$"):
+    with pytest.raises(sm.ConfigError, match=f"^{re.escape(message)}$"):
         show()

@@ -62,9 +62,10 @@ def test_these_runs_have_the_interval_of_the_means_of_users_and_new_runs_a_wider
     values = {name: np.mean([1 / ranks for ranks in RANKS[name]], axis=0) for name in "AB"}
     gap = values["B"] - values["A"]
     assert new["difference"] == these["difference"] == pytest.approx(gap.mean())
-    half = stats.sem(gap) * stats.norm.ppf(0.975)
-    assert these["high"] - these["low"] == pytest.approx(2 * half, rel=0.05)
-    assert (new["low"] < these["low"], new["high"] > these["high"]) == (True, True)
+    half_width = stats.sem(gap) * stats.norm.ppf(0.975)
+    assert these["high"] - these["low"] == pytest.approx(2 * half_width, rel=0.05)
+    assert new["low"] < these["low"]
+    assert new["high"] > these["high"]
     assert [verdict.of for verdict in result.verdicts] == ["new runs"]
 
 
@@ -86,10 +87,10 @@ def test_rows_of_a_user_are_the_same_as_these_runs():
 def test_one_seed_of_a_recommender_allows_these_runs_alone():
     result = sm.compare({"A": TABLES["A"], "B": TABLES["B"][0]}, metrics="ap")
     assert result["of"].tolist() == ["these runs"]
-    assert [finding.values for finding in result.findings if finding.kind == "these-runs"] == [
-        {"reason": "one seed", "of": ["B"]}
-    ]
-    assert "of" not in sm.compare({name: seeds[0] for name, seeds in TABLES.items()}, metrics="ap")
+    [these_runs] = [finding for finding in result.findings if finding.kind == "these-runs"]
+    assert these_runs.values == {"reason": "one seed", "of": ["B"]}
+    single_seeds = {name: seeds[0] for name, seeds in TABLES.items()}
+    assert "of" not in sm.compare(single_seeds, metrics="ap")
 
 
 @pytest.mark.parametrize("estimator", ["free", "decreasing"])
@@ -99,9 +100,8 @@ def test_strict_bounds_hold_the_mean_of_these_seeds(estimator):
     truth = sm.compare(TABLES, metrics="ap")["difference"].iloc[0]
     assert row["of"] == "these runs"
     assert row["low"] <= truth <= row["high"]
-    assert [
-        finding.values["reason"] for finding in result.findings if finding.kind == "these-runs"
-    ] == ["strict bounds"]
+    [these_runs] = [finding for finding in result.findings if finding.kind == "these-runs"]
+    assert these_runs.values["reason"] == "strict bounds"
 
 
 @pytest.mark.slow
@@ -130,10 +130,9 @@ def test_evaluate_and_correct_have_a_row_for_each_question():
     assert values["of"].tolist() == ["new runs", "these runs"] * 2
     means = [np.mean([1 / ranks for ranks in RANKS[name]]) for name in "AB"]
     assert values["value"].tolist() == pytest.approx(np.repeat(means, 2))
-    one = sm.evaluate(TABLES["A"], metrics="ap")
-    pd.testing.assert_frame_equal(
-        pd.DataFrame(one), pd.DataFrame(values[:2].drop(columns="recommender"))
-    )
+    values_of_a = values[values["recommender"] == "A"].drop(columns="recommender")
+    alone = sm.evaluate(TABLES["A"], metrics="ap")
+    pd.testing.assert_frame_equal(pd.DataFrame(alone), pd.DataFrame(values_of_a))
     corrected = sm.correct(SAMPLED["A"], estimators=["free", "bv-0.1"], metrics="ap")
     assert corrected[["estimator", "of"]].to_numpy().tolist() == [
         ["free", "these runs"],
@@ -155,9 +154,11 @@ def test_groups_have_both_questions():
 
 
 def test_words_say_of_which_runs_they_are():
-    first, second, *_ = sm.compare(TABLES, metrics="ap").remarks
-    assert first.startswith("AP of new runs: ")
-    assert second.startswith("AP of these runs: B is better than A; the difference (B - A) is ")
+    on_new_runs, on_these_runs, *_ = sm.compare(TABLES, metrics="ap").remarks
+    assert on_new_runs.startswith("AP of new runs: ")
+    assert on_these_runs.startswith(
+        "AP of these runs: B is better than A; the difference (B - A) is "
+    )
 
 
 def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
@@ -173,14 +174,11 @@ def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
     tables = {"A": [table(0.30), table(0.32)], "B": [table(0.33), table(0.36)]}
     result = sm.compare(tables, metrics="recall@10")
     assert result["conclusion"].tolist() == ["undecided", "B"]
-    [needed] = [
-        finding.values["seeds"] for finding in result.findings if finding.kind == "more-seeds"
-    ]
-    assert 3 <= needed <= 12
-    decided = {"A": tables["A"] * 1, "B": [table(0.93), table(0.96)]}
-    assert "more-seeds" not in {
-        finding.kind for finding in sm.compare(decided, metrics="recall@10").findings
-    }
+    [more_seeds] = [finding for finding in result.findings if finding.kind == "more-seeds"]
+    assert 3 <= more_seeds.values["seeds"] <= 12
+    far_apart = {"A": tables["A"], "B": [table(0.93), table(0.96)]}
+    decided = sm.compare(far_apart, metrics="recall@10")
+    assert "more-seeds" not in {finding.kind for finding in decided.findings}
 
 
 def test_no_number_of_seeds_is_named_where_the_users_alone_do_not_decide():
@@ -247,5 +245,5 @@ def test_the_finding_on_replacement_is_of_the_interval_of_the_mean():
         tables.append(sm.sampled_ranks(1 + x, negatives=30, candidates=45))
     result = sm.correct(tables, estimators="free", metrics="recall@10")
     [row] = result.to_dict("records")
-    found = [finding.values for finding in result.findings if finding.kind == "replacement"]
-    assert [(values["low"], values["high"]) for values in found] == [(row["low"], row["high"])]
+    [values] = [finding.values for finding in result.findings if finding.kind == "replacement"]
+    assert (values["low"], values["high"]) == (row["low"], row["high"])

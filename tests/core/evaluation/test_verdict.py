@@ -21,9 +21,9 @@ RATES = np.array([0.05])
 RANKS = {"a": [1, 2, 3, 4] * 100, "b": [1, 1, 1, 9] * 100}
 
 
-def hits(number, first=0):
-    """Values of users of whom so many hit, from a first one on."""
-    return np.array([(np.arange(USERS) - first) % USERS < number], dtype=float)
+def hits(number, start=0):
+    """Values of users of whom so many hit, from the user `start` on."""
+    return np.array([(np.arange(USERS) - start) % USERS < number], dtype=float)
 
 
 def known(low, findings=()):
@@ -39,7 +39,7 @@ def between(low, high, point):
 def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
     """Return the verdict on two recommenders from values of users."""
     values = dict(zip(names, (a, b), strict=True))
-    places = places or {name: -of_users.low for name, of_users in values.items()}
+    places = places or {name: -users_values.low for name, users_values in values.items()}
     family = Family(
         Part(group, 0.95, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
         question="",
@@ -53,7 +53,7 @@ def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
 
 FEW = known(hits(100))
 MANY = known(hits(180))
-BELOW, ABOVE = (between(of_one.low, np.minimum(of_one.low + 0.1, 1), 0.4) for of_one in (FEW, MANY))
+BELOW, ABOVE = (between(values.low, np.minimum(values.low + 0.1, 1), 0.4) for values in (FEW, MANY))
 
 
 NOTHING_HOLDS = sorted(kind for kind in KINDS if KINDS[kind].forbids_interval)
@@ -65,7 +65,7 @@ NOTHING_HOLDS = sorted(kind for kind in KINDS if KINDS[kind].forbids_interval)
         pytest.param(FEW, MANY, Conclusion.BETTER, id="second-better"),
         pytest.param(MANY, FEW, Conclusion.BETTER, id="first-better"),
         pytest.param(
-            known(hits(100)), known(hits(105, first=300)), Conclusion.UNDECIDED, id="alike"
+            known(hits(100)), known(hits(105, start=300)), Conclusion.UNDECIDED, id="alike"
         ),
         pytest.param(
             between(FEW.low, np.ones((1, USERS)), 0.3), MANY, Conclusion.UNDECIDED, id="wide-bounds"
@@ -95,12 +95,14 @@ NOTHING_HOLDS = sorted(kind for kind in KINDS if KINDS[kind].forbids_interval)
 )
 def test_conclusions(a, b, conclusion):
     verdict = verdict_of(a, b)
-    better = ("A", "B") if a is MANY else ("B", "A")
     assert verdict.conclusion is conclusion
-    assert verdict.names == (better if conclusion is Conclusion.BETTER else ("A", "B"))
-    assert verdict.in_words == (
-        better[0] if conclusion is Conclusion.BETTER else conclusion.value.replace("-", " ")
-    )
+    if conclusion is Conclusion.BETTER:
+        better, worse = ("A", "B") if a is MANY else ("B", "A")
+        assert verdict.names == (better, worse)
+        assert verdict.in_words == better
+    else:
+        assert verdict.names == ("A", "B")
+        assert verdict.in_words == conclusion.value.replace("-", " ")
     assert verdict.difference == pytest.approx(b.point[0] - a.point[0])
     assert verdict.is_bounded is not (a.one_value and b.one_value)
     assert verdict.has_interval == b.has_interval
@@ -113,22 +115,20 @@ def test_kinds_that_forbid_an_interval_are_those_without_one():
 
 def test_a_metric_that_is_not_defined_has_no_verdict():
     verdict = verdict_of(known(np.full((1, USERS), np.nan)), MANY)
-    assert (verdict.conclusion, verdict.is_defined, verdict.better) == (
-        Conclusion.NO_VERDICT,
-        False,
-        None,
-    )
+    assert verdict.conclusion is Conclusion.NO_VERDICT
+    assert not verdict.is_defined
+    assert verdict.better is None
 
 
 @pytest.mark.parametrize(
     "make", [Margin, lambda size: Margin(size / 0.25, True)], ids=["absolute", "relative"]
 )
 def test_a_pair_that_is_alike_is_equivalent_if_the_interval_is_within_the_margins(make):
-    first = known(hits(100))
-    second = known(hits(100, first=20))
-    high = verdict_of(first, second).high
-    wide = verdict_of(first, second, make(1.4 * high))
-    narrow = verdict_of(first, second, make(0.6 * high))
+    a = known(hits(100))
+    b = known(hits(100, start=20))
+    high = verdict_of(a, b).high
+    wide = verdict_of(a, b, make(1.4 * high))
+    narrow = verdict_of(a, b, make(0.6 * high))
     assert (wide.conclusion, wide.size) == (Conclusion.EQUIVALENT, Size.UNKNOWN)
     assert (narrow.conclusion, narrow.size) == (Conclusion.UNDECIDED, Size.UNKNOWN)
 
@@ -148,25 +148,22 @@ def test_a_margin_of_two_recommenders_says_who_ranks_higher_if_there_are_ranks()
     exact = sm.exact_ranks(RANKS, candidates=50, exact=True)
     sampled = sm.sampled_ranks(RANKS, candidates=900, negatives=20)
     for tables, is_sampled in ((exact, False), (sampled, True)):
-        [higher] = of_kind(sm.compare(tables, metrics="ap", margin=0.1), "higher")
+        [higher] = findings_of_kind(sm.compare(tables, metrics="ap", margin=0.1), "higher")
         assert higher.names == ("a", "b")
         assert higher.values == {"higher_a": 0.25, "higher_b": 0.5, "is_sampled": is_sampled}
     three = {**exact, "c": exact["a"].rows(np.arange(400)[::-1])}
-    assert of_kind(sm.compare(three, metrics="ap", margin=0.1), "higher") == []
+    assert findings_of_kind(sm.compare(three, metrics="ap", margin=0.1), "higher") == []
 
 
-def of_kind(result, kind):
+def findings_of_kind(result, kind):
     return [finding for finding in result.findings if finding.kind == kind]
 
 
 def test_a_recommender_may_be_called_as_a_conclusion_is():
     """B is better, and is called as if nothing were decided."""
     verdict = verdict_of(FEW, MANY, names=("A", "undecided"))
-    assert (verdict.conclusion, verdict.better, verdict.worse) == (
-        Conclusion.BETTER,
-        "undecided",
-        "A",
-    )
+    assert verdict.conclusion is Conclusion.BETTER
+    assert (verdict.better, verdict.worse) == ("undecided", "A")
     ranks = {"A": [9, 8, 7, 30] * 50, "undecided": [1, 2, 1, 3] * 50}
     result = sm.compare(sm.exact_ranks(ranks, candidates=50, exact=True), metrics="ap")
     [row] = result.to_dict("records")
@@ -177,10 +174,10 @@ def test_a_recommender_may_be_called_as_a_conclusion_is():
 def test_a_verdict_turns_with_its_pair():
     verdict = verdict_of(FEW, MANY, Margin(0.05))
     turned = verdict.turned()
-    other = verdict_of(MANY, FEW, Margin(0.05), names=("B", "A"))
+    expected = verdict_of(MANY, FEW, Margin(0.05), names=("B", "A"))
     for name in ("a", "b", "value_a", "difference", "low", "high", "better", "names"):
-        assert getattr(turned, name) == pytest.approx(getattr(other, name)), name
-    assert turned.margin.higher_a == other.margin.higher_a
+        assert getattr(turned, name) == pytest.approx(getattr(expected, name)), name
+    assert turned.margin.higher_a == expected.margin.higher_a
 
 
 def test_p_values_are_adjusted_within_a_metric_and_a_question():
@@ -191,13 +188,15 @@ def test_p_values_are_adjusted_within_a_metric_and_a_question():
         replace(verdict, p_value=0.5, metric="auc"),
         replace(verdict, p_value=0.4, of="these runs"),
     ]
-    of_groups = [
+    verdicts_of_groups = [
         replace(verdict, p_value=p_value, group=group)
         for p_value, group in ((0.2, "x"), (0.3, "y"))
     ]
-    p_values = [of_pair.p_value for of_pair in adjusted([*family, *others, *of_groups])]
+    verdicts = adjusted([*family, *others, *verdicts_of_groups])
+    p_values = [verdict.p_value for verdict in verdicts]
     assert p_values == pytest.approx([0.03, 0.06, 0.06, 0.5, 0.4, 0.4, 0.4])
-    assert all(np.isnan(of_pair.p_value) for of_pair in adjusted(family, has_all_pairs=False))
+    not_all_pairs = adjusted(family, has_all_pairs=False)
+    assert all(np.isnan(verdict.p_value) for verdict in not_all_pairs)
 
 
 def test_the_row_of_a_verdict_has_its_numbers():
@@ -216,11 +215,8 @@ def orders(overall, **pairs):
 def test_groups_have_a_finding_where_all_users_together_have_the_other_order():
     """B is better than A for all users, and A than B in group x, the only one that is decided."""
     [finding] = orders((FEW, MANY), x=(MANY, FEW), w=(FEW, FEW))
-    assert (finding.kind, finding.names, finding.values) == (
-        "order-reversed",
-        ("B", "A"),
-        {"groups": ["x"]},
-    )
+    assert (finding.kind, finding.names) == ("order-reversed", ("B", "A"))
+    assert finding.values == {"groups": ["x"]}
     assert orders((FEW, MANY), x=(FEW, MANY), w=(FEW, FEW)) == []
 
 
@@ -261,7 +257,7 @@ def test_a_recommender_may_be_called_as_a_value_of_findings():
     )
     tables = sm.exact_ranks(ranks, by="model", groups="half", candidates=100, exact=True)
     result = sm.compare(tables, metrics="ap", groups=True)
-    [finding] = [finding for finding in result.findings if finding.kind == "order-differs"]
+    [finding] = findings_of_kind(result, "order-differs")
     assert finding.values == {"groups": {"source": ["x"], "groups": ["y"]}}
     [remark] = [remark for remark in result.remarks if "differs between groups" in remark]
     assert remark.startswith("The order by AP differs between groups: ")
@@ -279,9 +275,11 @@ def test_groups_have_findings_of_their_own_and_not_those_of_all():
         }
     )
     tables = sm.exact_ranks(ranks, by="model", groups="of", candidates=100, exact=True)
-    findings = sm.compare(tables, metrics="ap", groups=True).findings
-    assert [(one.group, one.names) for one in findings if one.kind == "few-users"] == [
+    result = sm.compare(tables, metrics="ap", groups=True)
+    few_users = findings_of_kind(result, "few-users")
+    assert [(finding.group, finding.names) for finding in few_users] == [
         ("old", ("A",)),
         ("old", ("B",)),
     ]
-    assert [one.values["groups"] for one in findings if one.kind == "groups-adjusted"] == [2]
+    [adjustment] = findings_of_kind(result, "groups-adjusted")
+    assert adjustment.values["groups"] == 2

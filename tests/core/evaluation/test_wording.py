@@ -378,11 +378,11 @@ FEW = Finding("few-users", values={"users": 7})
 
 
 def test_names_are_said_unless_all_recommenders_are_meant_and_groups_unless_all_users_are():
-    of_x, of_y = (replace(FEW, names=(name,)) for name in PAIR.names)
+    x, y = (replace(FEW, names=(name,)) for name in PAIR.names)
     young = replace(FEW, group="young")
-    assert said(of_x) == [f"X: {FEW_WORDS}"]
-    assert said(of_x, of_y) == said(FEW, young) == [FEW_WORDS]
-    assert said(of_x, replace(of_y, values={"users": 8}))[0] == f"X: {FEW_WORDS}"
+    assert said(x) == [f"X: {FEW_WORDS}"]
+    assert said(x, y) == said(FEW, young) == [FEW_WORDS]
+    assert said(x, replace(y, values={"users": 8}))[0] == f"X: {FEW_WORDS}"
     assert said(young) == [f"young: {FEW_WORDS}"]
     assert said(replace(young, names=("X",))) == [f"X: young: {FEW_WORDS}"]
 
@@ -430,16 +430,16 @@ def test_names_that_look_like_other_words_are_kept(name):
 def test_clauses_of_a_sentence_have_commas_between_them():
     bias = {"estimator": "bv-1", "bias": -0.0316, "error": 0.0042, "has_interval": True}
     findings = [Finding("bias", label, values=bias) for label in ("ap", "auc", "ap")]
-    other = Finding("bias", "ap", values=bias | {"estimator": "cls"})
+    bias_of_cls = Finding("bias", "ap", values=bias | {"estimator": "cls"})
     sentence = "the interval ignores the bias. The estimated bias, with its standard error:"
-    assert said(*findings, FEW, other) == [
+    assert said(*findings, FEW, bias_of_cls) == [
         f"BV 1: {sentence} AP -0.032 ± 0.004, AUC -0.032 ± 0.004.",
         FEW_WORDS,
         f"CLS: {sentence} AP -0.032 ± 0.004.",
     ]
     supported = [
-        of("supported", names=(name,), assumption="decreasing", p_value=p)
-        for name, p in (("X", 0.4), ("Y", 1))
+        of("supported", names=(name,), assumption="decreasing", p_value=p_value)
+        for name, p_value in (("X", 0.4), ("Y", 1))
     ]
     [sentence] = said(*supported)
     assert sentence.startswith(
@@ -452,9 +452,9 @@ def test_assumptions_that_differ_name_their_pairs():
     findings = [
         of("assumes", names=pair, assumption=assumption) for pair, assumption in pairs.items()
     ]
-    first, second = assumed([*findings, FEW], PAIR)
-    assert first.startswith("The intervals of X and Y ")
-    assert second.startswith("The intervals of X and Z ")
+    on_free, on_decreasing = assumed([*findings, FEW], PAIR)
+    assert on_free.startswith("The intervals of X and Y ")
+    assert on_decreasing.startswith("The intervals of X and Z ")
 
 
 def test_verdicts_of_two_are_one_text_by_metric():
@@ -540,11 +540,9 @@ def test_standings_state_the_decided_pairs_first(order, decided, sentence):
     wins = decided.split()
     findings = []
     for a, b in combinations(sorted(order), 2):
-        pair = next((win for win in wins if {*win} == {a, b}), "")
-        of_pair = {"a": a, "b": b, "value_a": value[a], "value_b": value[b]}
-        findings.append(
-            verdict("better" if pair else "undecided", tuple(pair) or (a, b), **of_pair)
-        )
+        win = next((win for win in wins if {*win} == {a, b}), "")
+        sides = {"a": a, "b": b, "value_a": value[a], "value_b": value[b]}
+        findings.append(verdict("better" if win else "undecided", tuple(win) or (a, b), **sides))
     assert " ".join(standing(Standings.from_verdicts(findings))) == sentence
     assert said(*findings, setting=Setting(names=tuple(sorted(order)))) == [f"AP: {sentence}"]
 

@@ -432,14 +432,11 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
         excess_b = ends - margin.size
         excess_a = -ends[::-1] - margin.size
 
-    # (metrics,) shares of the users for whom a has the smaller place, and of those for whom b has
-    places_a = family.part.places[name_a]
-    places_b = family.part.places[name_b]
-    are_known = np.isfinite(places_a - places_b).all(axis=1)
-    higher_a = np.where(are_known, (places_b - places_a > EQUAL).mean(axis=1), np.nan)
-    higher_b = np.where(are_known, (places_a - places_b > EQUAL).mean(axis=1), np.nan)
-    higher_a = np.broadcast_to(higher_a, len(verdicts))  # ranks are the same for all metrics
-    higher_b = np.broadcast_to(higher_b, len(verdicts))
+    # ranks are the same for all metrics
+    higher_a, higher_b = (
+        np.broadcast_to(shares, len(verdicts))
+        for shares in _shares_ranked_higher(family.part.places[name_a], family.part.places[name_b])
+    )
 
     beside_margin = []
     for number, verdict in enumerate(verdicts):
@@ -463,6 +460,18 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
         )
         beside_margin.append(replace(verdict, conclusion=conclusion, margin=against_margin))
     return beside_margin
+
+
+def _shares_ranked_higher(places_a: Floats, places_b: Floats) -> tuple[Floats, Floats]:
+    """Return the shares of the users for whom a ranks higher, and of those for whom b does.
+
+    Parameters are (1 or metrics, users) places. The shares are (1 or metrics,), and NaN where some
+    places are not known.
+    """
+    are_known = np.isfinite(places_a - places_b).all(axis=1)
+    higher_a = np.where(are_known, (places_b - places_a > EQUAL).mean(axis=1), np.nan)
+    higher_b = np.where(are_known, (places_a - places_b > EQUAL).mean(axis=1), np.nan)
+    return higher_a, higher_b
 
 
 # --- findings ---
@@ -493,9 +502,6 @@ def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> lis
 
     This is for two recommenders. There is no finding where the users alone do not decide, or where
     more than a thousand seeds would be needed.
-
-    There is none where the users alone do not decide, or more than a thousand seeds would be
-    needed.
     """
     if family.question != NEW_RUNS or len(family.values) > 2:
         return []
@@ -531,19 +537,7 @@ def _about_part(
     if setting.margin is not None and have_intervals:
         findings.append(Finding("margin"))
     if len(names) < len(part.values):
-        method_by_question = {
-            family.question: family.finding.values["method"] for family in families
-        }
-        methods = list(dict.fromkeys(method_by_question.values()))
-        if len(methods) > 1:
-            methods = [f"{method} for {of}" for of, method in method_by_question.items()]
-        facts = {
-            "most": len(names),
-            "recommenders": len(part.values),
-            "pairs": families[0].finding.values["pairs"],
-            "method": " and ".join(methods),
-        }
-        findings.append(Finding("best-pairs", next(iter(part.metrics)), values=facts))
+        findings.append(_on_best_pairs(part, families, names))
     elif have_intervals and len(names) > 2:
         findings += [family.finding for family in families]
     # the uncorrected AUC has no bias, so that there is nothing to assume
@@ -556,6 +550,24 @@ def _about_part(
     for name, values in part.values.items():
         findings += about(values.findings, name)
     return [*findings, *part.findings]
+
+
+def _on_best_pairs(part: Part, families: Sequence[Family], names: Sequence[str]) -> Finding:
+    """Return the finding that only pairs of the best recommenders are in the rows.
+
+    Their intervals hold together by a method, or by one for each question.
+    """
+    method_by_question = {family.question: family.finding.values["method"] for family in families}
+    methods = list(dict.fromkeys(method_by_question.values()))
+    if len(methods) > 1:
+        methods = [f"{method} for {question}" for question, method in method_by_question.items()]
+    facts = {
+        "most": len(names),
+        "recommenders": len(part.values),
+        "pairs": families[0].finding.values["pairs"],
+        "method": " and ".join(methods),
+    }
+    return Finding("best-pairs", next(iter(part.metrics)), values=facts)
 
 
 def _about_intervals(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,8 +100,9 @@ class Comparison(Result):
         verdicts = self._verdicts_of_rows()
         if verdicts is None:
             verdicts = [finding for finding in self.findings if isinstance(finding, Verdict)]
+        main_question = verdicts[0].of if verdicts else ""
         return [
-            verdict for verdict in verdicts if not verdict.group and verdict.of == verdicts[0].of
+            verdict for verdict in verdicts if not verdict.group and verdict.of == main_question
         ]
 
     def _verdicts_of_rows(self) -> list[Verdict] | None:
@@ -162,7 +164,9 @@ class Comparison(Result):
         compact letter display).
         """
         rows = [
-            (label, *row) for label, standings in self.by_metric.items() for row in standings.rows
+            (label, *standing)
+            for label, standings in self.by_metric.items()
+            for standing in standings.rows
         ]
         return Result(rows, columns=["metric", "recommender", "value", "group"])
 
@@ -196,11 +200,13 @@ class Comparison(Result):
         is_pair = len(self.setting.names) == 2
 
         rows = list[_LatexRow]()
-        for group, of in self._parts():
+        for group, question in self._parts():
             verdicts_of_part = [
-                verdict for verdict in verdicts if (verdict.group or ALL, verdict.of) == (group, of)
+                verdict
+                for verdict in verdicts
+                if (verdict.group or ALL) == group and verdict.of == question
             ]
-            part = _LatexPart(group, of, verdicts_of_part, labels, is_pair, form)
+            part = _LatexPart(group, question, verdicts_of_part, labels, is_pair, form)
             rows += part.rows_of_recommenders()
             rows += part.rows_of_differences()
 
@@ -214,10 +220,10 @@ class Comparison(Result):
         return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle), caption)
 
     def _parts(self) -> list[tuple[str, str]]:
-        """Return the groups, and of which runs, that the rows are of."""
+        """Return the groups and the questions that the rows are of."""
         groups = list(dict.fromkeys(self["group"])) if "group" in self else [ALL]
-        runs = list(dict.fromkeys(self["of"])) if "of" in self else [""]
-        return [(group, of) for group in groups for of in runs]
+        questions = list(dict.fromkeys(self["of"])) if "of" in self else [""]
+        return list(product(groups, questions))
 
 
 class _LatexRow(NamedTuple):
@@ -229,19 +235,19 @@ class _LatexRow(NamedTuple):
 
 @dataclass(frozen=True)
 class _LatexPart:
-    """The rows of a LaTeX table on a group, or on the question of which runs.
+    """The rows of a LaTeX table on a group and a question.
 
     Attributes:
         group: the group, or "all".
-        of: new runs or these runs; empty without several seeds.
-        verdicts: those on its users and runs.
+        question: new runs or these runs; empty without several seeds.
+        verdicts: those on the group and the question.
         metrics: the labels of the columns.
         is_pair: whether two recommenders are compared.
         form: how numbers are written.
     """
 
     group: str
-    of: str
+    question: str
     verdicts: Sequence[Verdict]
     metrics: Sequence[str]
     is_pair: bool
@@ -266,7 +272,7 @@ class _LatexPart:
         letters = {name: letter(place) for place, name in enumerate(self.names)}
         rows = list[_LatexRow]()
         for name in self.names:
-            cells = [self.group, self.of, letters[name], name]
+            cells = [self.group, self.question, letters[name], name]
             superscripts = [""] * len(cells)
             for standings in self.standings:
                 values = {standing.name: standing.value for standing in standings.rows}
@@ -289,7 +295,8 @@ class _LatexPart:
         pairs = dict.fromkeys((a, b) for a, b, _ in verdicts if best in (a, b))
         for a, b in pairs:
             is_turned = b == best and not self.is_pair  # of many, all differences are from the best
-            cells = [self.group, self.of, "", f"{a} - {b}" if is_turned else f"{b} - {a}"]
+            difference = f"{a} - {b}" if is_turned else f"{b} - {a}"
+            cells = [self.group, self.question, "", difference]
             for label in self.metrics:
                 verdict = verdicts.get((a, b, label))
                 if verdict is not None and is_turned:

@@ -41,9 +41,7 @@ from sampled_metrics.core.ranks.sampled import impossible_with_replacement
 from sampled_metrics.core.sampling.outcomes import Group
 
 MOST_DIFFERENT = 0.1
-"""A finding has the interval of draws with replacement, or without, if it moves by more than this
-part of its width.
-"""
+"""The part of its width by which an interval moves, with replacement or without, for a finding."""
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""

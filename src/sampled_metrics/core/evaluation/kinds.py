@@ -100,7 +100,7 @@ KINDS: Mapping[str, Kind] = _Kinds()
 
 
 def repeated_by_group(findings: Iterable[Finding]) -> list[Finding]:
-    """Return those findings on a group that differ from the findings on all users."""
+    """Return the findings on a group of those kinds that are told of each group."""
     return [finding for finding in findings if KINDS[finding.kind].of_groups]
 
 

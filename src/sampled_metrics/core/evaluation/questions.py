@@ -12,8 +12,9 @@ NEW_RUNS = "new runs"
 """Runs that are trained anew: users and seeds are both chance."""
 
 THESE_RUNS = "these runs"
-"""The runs that were trained: the value of a user is the mean over the seeds, and users are the
-only chance.
+"""The runs that were trained.
+
+The value of a user is the mean over the seeds, and users are the only chance.
 """
 
 

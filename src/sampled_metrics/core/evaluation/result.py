@@ -268,9 +268,8 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             raise ConfigError(
                 "digits, percent and bold are for values with intervals, which this result lacks"
             )
-        text = "\n".join(
-            [*(f"% {printable(remark)}" for remark in self._comments), self._latex_table(form)]
-        )
+        comments = [f"% {printable(comment)}" for comment in self._comments]
+        text = "\n".join([*comments, self._latex_table(form)])
         if buf is None:
             return text
         if hasattr(buf, "write"):
@@ -315,8 +314,8 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             return as_latex(self.as_text())
         labels = self._latex_labels
         # a value is the best of the recommenders, by the same estimator and for the same users
-        others = [self[name] for name in ("group", "estimator", "of") if name in self]
-        keys = list(zip(self["metric"], *others, strict=True))
+        columns = [self[name] for name in ("metric", "group", "estimator", "of") if name in self]
+        keys = list(zip(*columns, strict=True))
         best = form.best(keys, self["value"])
 
         # cells by the labels of their row, and by the head of their column
@@ -408,8 +407,10 @@ def together(results: Mapping[str, Result], column: str) -> Result:
 
 
 def drawing() -> Any:
-    """Return the function that draws a result; raise ConfigError if no package of the library
-    draws.
+    """Return the function that draws a result.
+
+    Raises:
+        ConfigError: no package of the library draws.
     """
     draw = renderer("figure")
     if draw is None:
@@ -463,5 +464,6 @@ def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) ->
 
 
 def _of_paired(runs: Runs, result_of: Callable[[Runs], Result]) -> Result:
-    [numbered], on_seeds = paired([runs])
-    return result_of(numbered).found(on_seeds)
+    """Return the result of runs, with findings on how their users are paired."""
+    [paired_runs], on_pairing = paired([runs])
+    return result_of(paired_runs).found(on_pairing)

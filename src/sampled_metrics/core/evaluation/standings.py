@@ -11,8 +11,9 @@ from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.inference.families import Pair, groups, pairs_of
 
 MANY = 10
-"""Of more recommenders, a sentence names the best alone, and a page and a figure have the pairs of
-this many best.
+"""The most recommenders of which all are named.
+
+Of more, a sentence names the best alone, and a page and a figure have the pairs of this many best.
 """
 
 

@@ -230,19 +230,20 @@ def _known(table: Table, user: Ints, metrics: Sequence[Metric]) -> UserValues:
     )
 
 
-def _of_one_value(values: Floats, bounds: Floats, limits: Floats, **others: Any) -> UserValues:
+def _of_one_value(
+    values: Floats, bounds: Floats, limits: Floats, point: Floats | None = None, **others: Any
+) -> UserValues:
     """Return users with one value each, of (metrics, 2) bounds.
 
-    The point is their mean, unless `others` has another one.
+    The point is the mean of the values by default.
     """
-    point = others.pop("point") if "point" in others else values.mean(axis=1)
     return UserValues(
         low=values,
         high=values,
         one_value=True,
         bounds=np.stack((bounds, bounds), axis=1),
         limits=limits,
-        point=point,
+        point=values.mean(axis=1) if point is None else point,
         **others,
     )
 

@@ -38,6 +38,13 @@ class _Sentence(NamedTuple):
     text: str
 
 
+class _Placed(NamedTuple):
+    """The text of a sentence, and its place among the others."""
+
+    place: int
+    text: str
+
+
 def cautions(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return the cautions as sentences."""
     on_cautions = [finding for finding in findings if KINDS[finding.kind].is_caution]
@@ -173,10 +180,8 @@ def _sentences(findings: Sequence[Any], setting: Setting) -> tuple[str, ...]:
         if any(texts):
             sentence = sentence._replace(text=sentence.text.replace("{}", ", ".join(texts)))
         sentences.append(sentence)
-    places_and_texts = sorted(
-        _named(sentences, setting), key=lambda place_and_text: place_and_text[0]
-    )
-    return tuple(dict.fromkeys(printable(text) for _, text in places_and_texts))
+    in_order = sorted(_named(sentences, setting), key=lambda sentence: sentence.place)
+    return tuple(dict.fromkeys(printable(sentence.text) for sentence in in_order))
 
 
 def _text_and_clause(kind: Kind, finding: Any, setting: Setting) -> tuple[str, str]:
@@ -201,22 +206,20 @@ def _with_source(text: str, finding: Any) -> str:
     return text if source in ("", UNNAMED_TABLE, *finding.names) else f"{source}: {text}"
 
 
-def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, str]]:
+def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[_Placed]:
     """Return sentences after the recommender and the group that they are about.
 
-    Neither is named if the sentence is about all.
-
-    Each has the place of its recommender: verdicts are first, then the recommenders in their order,
-    and then what is said of all.
+    Neither is named if the sentence is about all. Each sentence has the place of its recommender:
+    verdicts are first, then the recommenders in their order, and then what is said of all.
     """
     said_of_all_users = {sentence.text for sentence in sentences if not sentence.group}
-    named = list[tuple[int, str]]()
+    named = list[_Placed]()
     for sentence in sentences:
         kind = KINDS[sentence.kind]
         names_with_text = set[str]()
-        for same in sentences:
-            if same.text == sentence.text:
-                names_with_text.update(same.names)
+        for alike in sentences:
+            if alike.text == sentence.text:
+                names_with_text.update(alike.names)
         is_of_all = len(setting.names) > 1 and names_with_text >= set(setting.names)
         name = sentence.names[0] if sentence.names and not is_of_all else ""
         place = -1 if kind.is_first else len(setting.names)
@@ -224,5 +227,6 @@ def _named(sentences: Sequence[_Sentence], setting: Setting) -> list[tuple[int, 
             place = setting.names.index(name)
         group = "" if kind.names_groups else sentence.group
         if not group or sentence.text not in said_of_all_users:
-            named.append((place, ": ".join(filter(None, [name, group, sentence.text]))))
+            text = ": ".join(filter(None, [name, group, sentence.text]))
+            named.append(_Placed(place, text))
     return named

@@ -11,14 +11,14 @@ from sampled_metrics.core.metrics import metric_name
 
 
 def _wrong_order(finding: Finding, setting: Setting) -> str:
-    of = finding.values
+    values = finding.values
     (winner, loser) = finding.names
     name = metric_name(finding.metric)
     exact, expected = (
-        f"{of[f'{what}_better']:.4f} against {of[f'{what}_worse']:.4f}"
+        f"{values[f'{what}_better']:.4f} against {values[f'{what}_worse']:.4f}"
         for what in ("exact", "expected")
     )
-    label = of["estimator"]
+    label = values["estimator"]
     by = (
         f"the uncorrected {name}"
         if label == "uncorrected"
@@ -27,7 +27,7 @@ def _wrong_order(finding: Finding, setting: Setting) -> str:
     return (
         f"Another order: by the exact {name}, {winner} is ahead of {loser} ({exact}). Among "
         f"{counted(setting.negatives, 'sampled negative')}, {by} puts {winner} behind {loser} on "
-        f"average ({expected}). The chance of the exact order is {of['chance']:.2f}."
+        f"average ({expected}). The chance of the exact order is {values['chance']:.2f}."
     )
 
 

@@ -41,14 +41,14 @@ def _verdicts(alike: Sequence[Verdict], findings: Sequence[Any], setting: Settin
         else "all others"
     )
     sentences = []
-    for (of, label), verdicts in grouped(alike, _question).items():
+    for (question, label), verdicts in grouped(alike, _question).items():
         if is_pair:
             text = on_pair(verdicts[0], setting)
         elif all(verdict.conclusion is Conclusion.NO_VERDICT for verdict in verdicts):
             text = "no verdict."
         else:
             text = " ".join(standing(Standings.from_verdicts(verdicts), others))
-        sentences.append(f"{_of_runs(compared_name(label, setting), of)}: {text}")
+        sentences.append(f"{_of_runs(compared_name(label, setting), question)}: {text}")
     if setting.margin is not None and not is_pair:
         sentences += _by_margin(alike)
     return sentences
@@ -58,9 +58,9 @@ def _question(verdict: Verdict) -> tuple[str, str]:
     return verdict.of, verdict.metric
 
 
-def _of_runs(name: str, of: str) -> str:
+def _of_runs(name: str, question: str) -> str:
     """Return the name of a metric, and of which runs its value is if that is a question."""
-    return f"{name} of {of}" if of else name
+    return f"{name} of {question}" if question else name
 
 
 def on_pair(verdict: Verdict, setting: Setting) -> str:
@@ -112,7 +112,7 @@ def _by_group(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
     is_pair = len(setting.names) == 2
     both_orders = [better(*pair) for pair in permutations(setting.names[::-1], 2)]
     sentences = []
-    for (of, label), on_metric in grouped(verdicts, _question).items():
+    for (question, label), on_metric in grouped(verdicts, _question).items():
         groups_by_text = dict[str, list[str]]()
         for group, on_group in grouped(on_metric, _group).items():
             text = _pair_in_words(on_group[0]) if is_pair else _best_in_words(on_group)
@@ -123,7 +123,7 @@ def _by_group(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
             if text in groups_by_text
         ]
         texts = [f"{text} for {in_groups(groups_by_text[text])}" for text in order]
-        name = _of_runs(compared_name(label, setting), of)
+        name = _of_runs(compared_name(label, setting), question)
         beginning = f"{name} by group" if is_pair else f"The best by {name}"
         sentences.append(f"{beginning}: {'; '.join(texts)}.")
     return sentences
@@ -164,15 +164,17 @@ def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
     }
     order = [Conclusion.BETTER, *beginnings]
     alike = grouped(verdicts, lambda verdict: (verdict.conclusion, verdict.better, verdict.size))
-    by_conclusion = sorted(alike.items(), key=lambda item: (order.index(item[0][0]), -len(item[1])))
+    by_conclusion = sorted(
+        alike.values(), key=lambda same: (order.index(same[0].conclusion), -len(same))
+    )
     sentences = []
-    for (conclusion, _, size), on_alike in by_conclusion:
+    for same in by_conclusion:
+        conclusion = same[0].conclusion
         is_decided = conclusion is Conclusion.BETTER
-        beginning = f"{better(*on_alike[0].names)} on " if is_decided else beginnings[conclusion]
-        metrics = enumerated(
-            [_of_runs(metric_name(verdict.metric), verdict.of) for verdict in on_alike]
-        )
-        sentences.append(f"{beginning}{metrics}{f', by {size.value}' if size.value else ''}.")
+        beginning = f"{better(*same[0].names)} on " if is_decided else beginnings[conclusion]
+        metrics = [_of_runs(metric_name(verdict.metric), verdict.of) for verdict in same]
+        size = same[0].size.value
+        sentences.append(f"{beginning}{enumerated(metrics)}{f', by {size}' if size else ''}.")
     return " ".join(sentences)
 
 
@@ -231,7 +233,7 @@ def margin_of_pairs(verdicts: Sequence[Verdict], setting: Setting) -> list[str]:
 def _by_margin(verdicts: Sequence[Verdict]) -> list[str]:
     """Return the equivalent pairs of each metric, and those beyond or within the margin."""
     sentences = []
-    for (of, label), on_metric in grouped(verdicts, _question).items():
+    for (question, label), on_metric in grouped(verdicts, _question).items():
         texts = []
         for verdict in on_metric:
             if verdict.conclusion is Conclusion.EQUIVALENT:
@@ -239,7 +241,7 @@ def _by_margin(verdicts: Sequence[Verdict]) -> list[str]:
             elif verdict.better is not None and verdict.size is not Size.UNKNOWN:
                 texts.append(f"{better(*verdict.names)} by {verdict.size.value}")
         if texts:
-            sentences.append(f"{_of_runs(metric_name(label), of)}: {'; '.join(texts)}.")
+            sentences.append(f"{_of_runs(metric_name(label), question)}: {'; '.join(texts)}.")
     return sentences
 
 
@@ -296,9 +298,9 @@ def _family(finding: Finding, setting: Setting) -> str:
     method = finding.values["method"]
     if finding.values["rate"]:
         method += f", each at {100 * (1 - finding.values['rate']):.4g} %"
-    of = f" of {finding.values['of']}" if "of" in finding.values else ""
+    values = _of_runs("a metric", finding.values.get("of", ""))
     return (
-        f"The intervals of a metric{of} hold together at {percent(setting.confidence_level)} for "
+        f"The intervals of {values} hold together at {percent(setting.confidence_level)} for "
         f"its {finding.values['pairs']} pairs ({method}). The p-values are adjusted for these "
         "pairs by the method of Holm. Metrics are not adjusted for one another."
     )

@@ -51,10 +51,10 @@ def _columns_not_used(finding: Finding, _: Setting) -> str:
 
 
 def _columns_not_read(finding: Finding, _: Setting) -> str:
-    of = finding.values
+    values = finding.values
     return (
-        f"{of['unread']} of its {of['all']} columns are not used: "
-        f"{', '.join(of['columns']):.100} ..."
+        f"{values['unread']} of its {values['all']} columns are not used: "
+        f"{', '.join(values['columns']):.100} ..."
     )
 
 
@@ -71,14 +71,14 @@ def _items_not_judged(finding: Finding, _: Setting) -> str:
 
 
 def _not_uniform(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    p_value = f"p = {of['p_value']:.2g}" if of["p_value"] > 1e-16 else "p < 1e-16"
-    often = "often" if of["excess"] > 0 else "rarely"
+    values = finding.values
+    p_value = f"p = {values['p_value']:.2g}" if values["p_value"] > 1e-16 else "p < 1e-16"
+    often = "often" if values["excess"] > 0 else "rarely"
     return (
         "The given negatives do not look as if they were drawn uniformly for each user "
-        f"({p_value}): {of['never']} of {of['items']} items are never drawn, by chance "
-        f"{of['never_by_chance']:.0f}, and popular items are drawn too {often} by "
-        f"{abs(of['excess']):.1f} standard errors. Corrections of samples are for uniform "
+        f"({p_value}): {values['never']} of {values['items']} items are never drawn, by chance "
+        f"{values['never_by_chance']:.0f}, and popular items are drawn too {often} by "
+        f"{abs(values['excess']):.1f} standard errors. Corrections of samples are for uniform "
         "negatives, so their results do not hold here."
     )
 
@@ -93,8 +93,8 @@ def _tables(names: Sequence[str]) -> str:
 
 
 def _paired_by_user(finding: Finding, _: Setting) -> str:
-    of = "" if finding.values["are_all"] else f" of {_tables(finding.values['tables'])}"
-    return f"Users{of} are paired by the column user."
+    owners = "" if finding.values["are_all"] else f" of {_tables(finding.values['tables'])}"
+    return f"Users{owners} are paired by the column user."
 
 
 def _paired_by_position(finding: Finding, _: Setting) -> str:

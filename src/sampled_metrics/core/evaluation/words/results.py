@@ -11,21 +11,20 @@ from sampled_metrics.core.metrics import metric_name
 
 
 def _completed(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    several = f" in {of['rows']:,} rows" if of["rows"] > of["users"] else ""
-    fewest = of["least_candidates"]
-    most = of["most_candidates"]
+    values = finding.values
+    several = f" in {values['rows']:,} rows" if values["rows"] > values["users"] else ""
+    fewest = values["least_candidates"]
+    most = values["most_candidates"]
     candidates = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    completed = (
-        f"{counted(of['completed'], 'user')} {'was' if of['completed'] == 1 else 'were'} completed"
-    )
-    if of["is_without_hits"]:
+    verb = "was" if values["completed"] == 1 else "were"
+    completed = f"{counted(values['completed'], 'user')} {verb} completed"
+    if values["is_without_hits"]:
         completed = (
-            f"no user has a held-out item among the first {of['k']}, as if the ranker masked it"
+            f"no user has a held-out item among the first {values['k']}, as if the ranker masked it"
         )
     return (
-        f"Staged ranks of {of['users']:,} user{'s' * (of['users'] != 1)}{several}, "
-        f"{of['scores']:,.0f} scores for each of {candidates} candidates; {completed}."
+        f"Staged ranks of {values['users']:,} user{'s' * (values['users'] != 1)}{several}, "
+        f"{values['scores']:,.0f} scores for each of {candidates} candidates; {completed}."
     )
 
 

@@ -21,23 +21,22 @@ from sampled_metrics.core.metrics import metric_name
 
 
 def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
-    of = finding.values
+    values = finding.values
     name = metric_name(finding.metric)
-    low, high = rounded_outward(of["low"], of["high"])
-    confidence = f"ith {percent(setting.confidence_level)} confidence"
-    if assumption := ASSUMPTIONS.get(of["assumes"]):
-        return f"W{confidence}, {{}}, if {assumption}.", f"{name} is between {low} and {high}"
-    fewest = of["least_negatives"]
-    most = of["most_negatives"]
+    low, high = rounded_outward(values["low"], values["high"])
+    level = percent(setting.confidence_level)
+    if assumption := ASSUMPTIONS.get(values["assumes"]):
+        sentence = f"With {level} confidence, {{}}, if {assumption}."
+        return sentence, f"{name} is between {low} and {high}"
+    fewest = values["least_negatives"]
+    most = values["most_negatives"]
     allow = (
         f"{counted(fewest, 'negative')} allow{'s' if fewest == 1 else ''}"
         if fewest == most
         else f"{fewest} to {most} negatives allow"
     )
-    return (
-        f"Without an assumption on the ranks, {allow} {{}}, w{confidence}.",
-        f"any {name} from {low} to {high}",
-    )
+    sentence = f"Without an assumption on the ranks, {allow} {{}}, with {level} confidence."
+    return sentence, f"any {name} from {low} to {high}"
 
 
 def _supported(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting) -> list[str]:
@@ -55,24 +54,26 @@ def _supported(alike: Sequence[Finding], _: Sequence[Finding], setting: Setting)
 
 
 def _contradicted(finding: Finding, _: Setting) -> str:
-    of = finding.values
-    values = of.get("values", {})
-    subject = (
-        f"{as_published(values)} contradict{'s' * (len(values) == 1)}"
-        if values
-        else "The sample contradicts"
+    assumption = finding.values["assumption"]
+    p_value = f"p = {finding.values['p_value']:.2g}"
+    published = finding.values.get("values", {})
+    if published:
+        verb = "contradicts" if len(published) == 1 else "contradict"
+        return (
+            f"{as_published(published)} {verb} {assumption} ({p_value}), so the interval is that "
+            "of a weaker assumption."
+        )
+    return (
+        f"The sample contradicts {assumption} ({p_value}), so its interval is that of free: it "
+        "assumes nothing."
     )
-    contradicted = f"{subject} {of['assumption']} (p = {of['p_value']:.2g})"
-    if values:
-        return f"{contradicted}, so the interval is that of a weaker assumption."
-    return f"{contradicted}, so its interval is that of free: it assumes nothing."
 
 
 def _unexplained(finding: Finding, _: Setting) -> str:
-    values = finding.values.get("values", {})
+    published = finding.values.get("values", {})
+    explained = as_published(published) if published else "the sample"
     causes = "Usual causes are"
-    explained = as_published(values) if values else "the sample"
-    if len(values) > 1:
+    if len(published) > 1:
         causes = (
             "The values contradict one another. Usual causes are a misprint, values of several "
             "runs,"
@@ -87,30 +88,32 @@ def _unexplained(finding: Finding, _: Setting) -> str:
 
 
 def _bias(finding: Finding, _: Setting) -> tuple[str, str]:
-    of = finding.values
+    values = finding.values
     sentence = "the estimated bias, with its standard error: {}."
-    if of["has_interval"]:
+    if values["has_interval"]:
         sentence = "the interval ignores the bias. The estimated bias, with its standard error: {}."
-    if of["error"] > 0:
-        decimals = max(0, -int(np.floor(np.log10(of["error"]))))
-        bias = f"{of['bias']:+.{decimals}f} ± {of['error']:.{decimals}f}"
+    if values["error"] > 0:
+        decimals = max(0, -int(np.floor(np.log10(values["error"]))))
+        bias = f"{values['bias']:+.{decimals}f} ± {values['error']:.{decimals}f}"
     else:
-        bias = f"{of['bias']:+.1g} (its standard error is not known, as all users are alike)"
-    return f"{estimator_name(of['estimator'])}: {sentence}", f"{metric_name(finding.metric)} {bias}"
+        bias = f"{values['bias']:+.1g} (its standard error is not known, as all users are alike)"
+    clause = f"{metric_name(finding.metric)} {bias}"
+    return f"{estimator_name(values['estimator'])}: {sentence}", clause
 
 
 def _replacement(finding: Finding, _: Setting) -> tuple[str, str]:
-    of = finding.values
-    design, other_design = ("with", "without") if of["replacement"] else ("without", "with")
+    values = finding.values
+    design, other_design = ("with", "without") if values["replacement"] else ("without", "with")
     ends, others = (
-        " to ".join(rounded_outward(of[f"{which}low"], of[f"{which}high"]))
+        " to ".join(rounded_outward(values[f"{which}low"], values[f"{which}high"]))
         for which in ("", "other_")
     )
-    return (
+    sentence = (
         f"The negatives are said to be drawn {design} replacement. If they are drawn "
-        f"{other_design} it, the "
-        "intervals are others: {}. Make sure which it was."
-    ), f"{metric_name(finding.metric)} from {others} in place of {ends} ({of['estimator']})"
+        f"{other_design} it, the intervals are others: {{}}. Make sure which it was."
+    )
+    name = metric_name(finding.metric)
+    return sentence, f"{name} from {others} in place of {ends} ({values['estimator']})"
 
 
 KINDS: dict[str, Kind] = {
