@@ -91,8 +91,9 @@ def _logged(steps: Iterable[Any], total: int, what: str) -> Iterator[Any]:
 
 
 def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
-    """Log a remark on the sample sizes that were not used because a user has too few other
-    candidates.
+    """Log a remark on the sample sizes that were left out.
+
+    They are those for which a user has too few other candidates.
     """
     left_out = sorted(set(sizes) - set(used))
     if left_out:

@@ -36,8 +36,9 @@ from sampled_metrics_study.data.archives import require_addresses
 
 
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
-    """Fill in the defaults of a schema, in place, and refuse, in a line that names the key, what it
-    does not allow.
+    """Fill in the defaults of a schema, in place, and refuse what it does not allow.
+
+    The message is one line that names the key.
     """
     _fill_in_defaults(config, schema)
     error = best_match(_Validator(schema).iter_errors(config))
@@ -46,8 +47,9 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
 
 
 def settle_labels(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Write the labels that the keyword `labels` marks in their usual form, in place, after a
-    check.
+    """Write the labels that the keyword `labels` marks in their usual form, in place.
+
+    The config has been checked.
     """
     for key, subschema in schema.get("properties", {}).items():
         if "labels" in subschema and isinstance(config, dict):
@@ -64,8 +66,9 @@ def _usual(labels: Any, kind: str) -> Any:
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, in place and from the outside in, so that a default {} is
-    filled in too.
+    """Set missing keys to their defaults, in place.
+
+    The outer keys come first, so that a default {} is filled in too.
     """
     if not isinstance(config, dict):
         return

@@ -21,7 +21,7 @@ from sampled_metrics.reporting.drawing import inline_svg
 from sampled_metrics.reporting.page import render
 from sampled_metrics.reporting.tables import PageTable, laid_out
 from sampled_metrics_study import decided, fidelity, figures, reference, summary_words, tables
-from sampled_metrics_study.repetitions import VARIANTS, of_size, sizes_of
+from sampled_metrics_study.repetitions import VARIANTS, part_of_size, sizes_of
 
 _WIDER = (
     1.25  # how much wider than with all candidates an interval of stages may be that the page names
@@ -132,8 +132,9 @@ def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> PageTable:
 
 
 def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[str, Any]:
-    """Return the answer on a dataset by the first metric and reading, for a sample size; None if
-    there is only one.
+    """Return the answer on a dataset by the first metric and reading, for a sample size.
+
+    The size m is None if the study has only one.
 
     An order of two recommenders is right or wrong only if the exact ranks decide it. Among others,
     the answer has: the recommenders, the best by the exact metric first, with their exact and
@@ -144,7 +145,8 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     label = config["metrics"][0]
     reading = config["sampling"]["readings"][0]
     table_3, table_4 = (
-        of_size(one[one["reading"] == reading], m) for one in (dataset.table_3, dataset.table_4)
+        part_of_size(one[one["reading"] == reading], m)
+        for one in (dataset.table_3, dataset.table_4)
     )
     negatives = config["sampling"]["negatives"] if m is None else int(m)
     cells = table_3[table_3["metric"] == label]
@@ -233,8 +235,9 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
 def _correction(
     means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame
 ) -> dict[str, Any] | None:
-    """Return what corrections do, from means and deviations by recommender and estimator; None if
-    there is none.
+    """Return what corrections do; None if there is none.
+
+    Means and deviations are by recommender and estimator.
 
     They are the ones with the smallest root mean square error, and those with the most right orders
     of the decided pairs, over all metrics. A share that is not known is missing (None).
@@ -268,8 +271,9 @@ def _correction(
 
 
 def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
-    """Return what stages would have taken of each recommender, with the smallest depth that has an
-    interval.
+    """Return what stages would have taken of each recommender.
+
+    The depth is the smallest one that has an interval.
     """
     costs = []
     for name, table in (
@@ -288,15 +292,16 @@ def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
 
 
 def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading, a part for
-    each m.
+    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading.
+
+    The tables have a part for each m.
     """
     reading = config["sampling"]["readings"][0]
     repetitions = config["sampling"]["repetitions"]
     parts: dict[str, list[dict[str, Any]]] = {"table-3": [], "table-4": []}
     for name, table in (("table-3", dataset.table_3), ("table-4", dataset.table_4)):
         for m in sizes_of(table) if len(table) else []:  # a single recommender has no pairs
-            cells = of_size(table[table["reading"] == reading], m)
+            cells = part_of_size(table[table["reading"] == reading], m)
             wide = (
                 decided.table_3(cells, dataset.exact)
                 if name == "table-3"
@@ -325,8 +330,9 @@ def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options and numbers of a dataset, by row of a table; those that are 0 or missing
-    are left out.
+    """Return the options and numbers of a dataset, by row of a table.
+
+    Those that are 0 or missing are left out.
     """
     ranks = next(iter(dataset.ranks.values()))
     facts = dataset.facts or {}
@@ -346,8 +352,9 @@ def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
 def _recommenders(
     config: Mapping[str, Any], studied: Sequence[Studied], kinds: Sequence[str]
 ) -> list[tuple[str, str, str]]:
-    """Return the type and the parameters of each recommender, or the file of its ready-made ranks
-    on each dataset.
+    """Return the type and the parameters of each recommender.
+
+    Of ready-made ranks, return the file on each dataset.
     """
     rows = []
     kinds = kinds or [entry["type"] for entry in config["recommenders"].values()]
@@ -380,8 +387,9 @@ def _options(entry: Mapping[str, Any]) -> str:
 def _comparison_with_paper(
     printed: pd.DataFrame, claims: pd.DataFrame | None, config: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return how many printed numbers and claims are reproduced, by reading, and how sharp the
-    comparison is.
+    """Return how many printed numbers and claims are reproduced, and how sharp the comparison is.
+
+    The counts are by reading.
 
     A table that does not have a reading counts with its own. The correct reading is the first.
     """

@@ -1,5 +1,6 @@
-"""Files of data: their addresses and checksums, and reading them as a stream of bytes, also from an
-archive.
+"""Files of data: their addresses and checksums, and reading them as a stream of bytes.
+
+A file may be in an archive.
 
 Nothing is extracted. Names inside an archive only select a member, so absolute names, `..` and
 links have no effect. An archive inside an archive is not opened.
@@ -64,8 +65,9 @@ def _damage_named(name: str) -> Iterator[None]:
 
 
 class _MemberStream(io.RawIOBase):
-    """A stream whose reads report damage, or too many bytes of a packed file, as a DataError that
-    names the file.
+    """A stream whose reads report damage as a DataError that names the file.
+
+    Too many bytes of a packed file are reported in the same way.
 
     Attributes:
         name: its name in messages, such as `ml-1m.zip/ratings.dat`.
@@ -106,9 +108,7 @@ class _MemberStream(io.RawIOBase):
 
 
 def is_web_page(path: Path) -> bool:
-    """Return whether a file begins as html does, such as a login page or an error page in place of
-    the data set.
-    """
+    """Return whether a file begins as html does, such as an error page in place of the data set."""
     beginning = _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     return beginning.startswith((b"<!doctype", b"<html"))
 
@@ -175,9 +175,7 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> _Me
 
 
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
-    """Return the only entry with that full name or, if there is none, with that name or pattern in
-    any folder.
-    """
+    """Return the only entry with that full name, or else that name or pattern in any folder."""
     # __MACOSX/ holds what macOS notes about the files, under nearly the same names
     entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
     entries = [entry for entry in entries if not entry.filename.endswith("/")]
@@ -252,8 +250,7 @@ def file_name(url: str) -> str:
 
 
 def member(urls: Sequence[str]) -> str | None:
-    """Return the member of the archive that the first address of a wheel names; None if no address
-    is that of a wheel.
+    """Return the member of the archive that the first address of a wheel names; None without one.
 
     Raises:
         ConfigError: one is a malformed address of a wheel.
@@ -262,8 +259,7 @@ def member(urls: Sequence[str]) -> str | None:
 
 
 def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = False) -> None:
-    """Check that a file has the expected checksums or, without a checksum, that it is not a web
-    page.
+    """Check that a file has the expected checksums or, without any, that it is not a web page.
 
     Args:
         path: the file.

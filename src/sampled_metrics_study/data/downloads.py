@@ -166,8 +166,9 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
 
 
 def _first_reason(error: BaseException) -> str:
-    """Return the short reason of the error that a chain of errors began with; no frame that goes on
-    keeps it.
+    """Return the short reason of the error that a chain of errors began with.
+
+    No frame that goes on keeps that error.
     """
     while error.__context__ is not None:
         error = error.__context__

@@ -30,9 +30,7 @@ Column = str | int
 
 
 def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the JSON schema of the options of a format, where `column` is the schema of a
-    column.
-    """
+    """Return the JSON schema of the options of a format, where `column` is that of a column."""
     types = column["type"] if isinstance(column["type"], list) else [column["type"]]
     optional = {**column, "type": [*types, "null"], "default": None}
     properties = {
@@ -218,8 +216,7 @@ class Format:
 def _chosen(
     columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
 ) -> dict[str, Column]:
-    """Return the column of each role that the options name; the column of `keep` has the role
-    "keep".
+    """Return the column of each role that the options name; that of `keep` has the role "keep".
 
     Raises:
         ConfigError: two roles have the same column, or some columns are names and others positions.
@@ -411,8 +408,9 @@ _BEGINNING = 2**16  # bytes that show the columns of a file
 def check_columns(
     path: Path, form: Format, *, member: str | None, options: Mapping[str, Any]
 ) -> None:
-    """Raise ColumnError if the beginning of a file of text lacks a column; whatever else is wrong,
-    is found later.
+    """Raise ColumnError if the beginning of a file of text lacks a column.
+
+    Whatever else is wrong is found later.
 
     Args:
         path: the file.

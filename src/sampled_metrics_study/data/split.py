@@ -1,5 +1,6 @@
-"""How events are split: some of each user are held out, usually the last one (section 6); the
-others train.
+"""How events are split: some of each user are held out, and the others train.
+
+Usually the last event of a user is held out (section 6).
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ random stream.
 def _positions(
     users: NDArray[np.generic], items: NDArray[np.generic], shape: tuple[int, int]
 ) -> csr_array:
-    """Return a sparse matrix with the position of each of (pairs,) users and items, no two of which
-    are the same.
+    """Return a sparse matrix with the position of each of (pairs,) users and items.
+
+    No two pairs are the same.
     """
     index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
     pairs = users.astype(index, copy=False), items.astype(index, copy=False)
@@ -69,8 +71,9 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
 
 
 def shared_last_times(events: Events, held_out: int = 1) -> int:
-    """Return the number of users of whom the times do not say which events are the last ones, so
-    that a rule decides.
+    """Return the number of users whose times do not say which events are the last ones.
+
+    For these users, a rule decides.
 
     Args:
         events: with timestamps.
@@ -102,9 +105,7 @@ def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.floa
 def _last(
     events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]
 ) -> Ints:
-    """Return the last events of each user, by their times, and by the tie keys of events at the
-    same time.
-    """
+    """Return the last events of each user by their times, and of the same time by tie keys."""
     latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
     latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
     users = events.users[latest]

@@ -1,5 +1,6 @@
-"""EASE, a linear model of all items with a zero diagonal (Steck, Embarrassingly Shallow
-Autoencoders, WWW 2019).
+"""EASE, a linear model of all items with a zero diagonal.
+
+The source is Steck, Embarrassingly Shallow Autoencoders, WWW 2019.
 
 With X the (users, items) events, B minimises ‖X - XB‖² + λ ‖B‖² subject to diag(B) = 0, so that no
 item predicts itself. In closed form B_ij = -P_ij / P_jj off the diagonal, with P = (XᵀX + λI)⁻¹

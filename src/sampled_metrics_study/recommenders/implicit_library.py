@@ -1,5 +1,6 @@
-"""The recommenders of the library `implicit` (Frederickson; checked with 0.7.3), by name and with
-its own options.
+"""The recommenders of the library `implicit`, by name and with its own options.
+
+The library is Frederickson's; this was checked with 0.7.3.
 
 | model | what it is |
 |---|---|
@@ -78,9 +79,7 @@ class ImplicitLibrary(Recommender):
     )
 
     def __post_init__(self) -> None:
-        """Refuse options that implicit's constructor does not take, or whose results are not
-        reproducible.
-        """
+        """Refuse unknown options, and options whose results are not reproducible."""
         object.__setattr__(self, "is_random", self.model not in _NEIGHBOURS)
         object.__setattr__(self, "has_factors", self.model not in _NEIGHBOURS)
         parameters = inspect.signature(constructor(self.model)).parameters

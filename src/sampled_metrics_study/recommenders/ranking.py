@@ -48,8 +48,9 @@ def rank_by_model(
 
 
 def part_of_users(shape: Shape, part: int, parts: int) -> slice:
-    """Return the consecutive users of one of several parts, which is empty if there are more parts
-    than blocks.
+    """Return the consecutive users of one of several parts.
+
+    A part is empty if there are more parts than blocks.
 
     The last digit of a score may depend on the other users of its block, so no block of scores is
     divided.

@@ -22,8 +22,9 @@ the config entry.
 
 
 def recommender_type(kind: str) -> type[Recommender]:
-    """Return the class of a recommender by its type: a key of `RECOMMENDERS`, or a path,
-    ``package.module.Class``.
+    """Return the class of a recommender by its type.
+
+    The type is a key of `RECOMMENDERS`, or a path, ``package.module.Class``.
 
     A class with a path is imported from an installed package, or else from the working folder.
 
@@ -51,15 +52,12 @@ def path_of(recommender: Recommender) -> str:
 
 
 def summary_of(recommender: Recommender) -> str:
-    """Return what a recommender is, by the first line of the docstring of its class, or by its
-    name.
-    """
+    """Return the first line of the docstring of a recommender's class, or else the class's name."""
     return (type(recommender).__doc__ or type(recommender).__name__).partition("\n")[0]
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:
-    """Return the recommender that a config entry describes, such as ``{"type": "item-cf",
-    "exponent": 3}``.
+    """Return the recommender of a config entry, such as ``{"type": "item-cf", "exponent": 3}``.
 
     Raises:
         ConfigError: the type is unknown, or a parameter is unknown or missing.

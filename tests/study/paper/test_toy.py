@@ -11,7 +11,7 @@ from scipy import stats
 
 from sampled_metrics.core.metrics import metric
 from sampled_metrics_study import toy, toy_figures
-from sampled_metrics_study.entries import OF_TOY, function
+from sampled_metrics_study.entries import TOY_FIGURES, function
 from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.jobs import stream
 
@@ -121,7 +121,7 @@ def test_figure_4_is_on_the_sample_and_in_expectation():
     assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
 
 
-@pytest.mark.parametrize("figure", OF_TOY)
+@pytest.mark.parametrize("figure", TOY_FIGURES)
 def test_texts_of_a_figure_are_apart(figure):
     table = {
         "figure-1": lambda: toy_figures.figure_1(5000, METRICS, 10),
@@ -131,7 +131,7 @@ def test_texts_of_a_figure_are_apart(figure):
     }[figure]()
     note = toy_figures.note(10000, negatives=100, metric_label="ap")
     assert note == "AP, n = 10,000 items, m = 100 negatives drawn with replacement"
-    assert_texts_are_apart(function(OF_TOY[figure].draw)(table, note))
+    assert_texts_are_apart(function(TOY_FIGURES[figure].draw)(table, note))
 
 
 def test_names_are_in_the_order_of_lines_and_those_of_lines_that_coincide_are_one():
