@@ -101,11 +101,11 @@ def _labels(validator: Any, kind: str, instance: Any, schema: Any) -> Iterator[V
     labels = instance if isinstance(instance, list) else [instance]
     if not labels or not all(isinstance(label, str) for label in labels):
         return
-    find_one, find_all = _KINDS_OF_LABELS[kind]
+    read_label, read_labels = _KINDS_OF_LABELS[kind]
     try:
         for label in labels:
-            find_one(label)
-        find_all(labels, "labels")
+            read_label(label)
+        read_labels(labels, "labels")
     except ConfigError as error:
         yield ValidationError(str(error).removeprefix("labels: "))
 
@@ -124,12 +124,10 @@ def _file_name(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[V
 
 def _addresses(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     """Yield an error if a text of a list is no address to download from."""
+    if not isinstance(instance, list) or not all(isinstance(url, str) for url in instance):
+        return
     try:
-        if (
-            isinstance(instance, list)
-            and instance
-            and all(isinstance(url, str) for url in instance)
-        ):
+        if instance:
             require_addresses(instance, "urls")
     except ConfigError as error:
         yield ValidationError(str(error).removeprefix("urls: "))
@@ -213,28 +211,20 @@ def _one_line(error: ValidationError, where: str) -> str:
         return f"{key}: lacks the key {missing!r}"
     allowed = _ALLOWED.get(str(error.validator), error.message)
     value = error.validator_value
-    if (
-        error.validator == "type"
-        and isinstance(error.instance, str)
-        and re.fullmatch(r"-?[\d.]+", error.instance)
-    ):
-        allowed += " (in --config, numbers inside of braces are text: write them into a file)"
-    if (
-        error.validator == "type"
-        and isinstance(error.instance, str)
-        and _POWER.fullmatch(error.instance)
-    ):
-        allowed += f" (YAML reads {error.instance} as text: write {float(error.instance):.15g})"
-    is_text = (
-        error.validator == "type"
-        and "string" in value
-        and not isinstance(error.instance, str | list | dict)
+    is_of_wrong_type = error.validator == "type"
+    if is_of_wrong_type and isinstance(error.instance, str):
+        if re.fullmatch(r"-?[\d.]+", error.instance):
+            allowed += " (in --config, numbers inside of braces are text: write them into a file)"
+        if _POWER.fullmatch(error.instance):
+            allowed += f" (YAML reads {error.instance} as text: write {float(error.instance):.15g})"
+    should_be_text = (
+        is_of_wrong_type and "string" in value and not isinstance(error.instance, str | list | dict)
     )
     if isinstance(value, list):
-        value = (" or " if error.validator == "type" else ", ").join(map(str, value))
+        value = (" or " if is_of_wrong_type else ", ").join(map(str, value))
     return (
         f"{key}: {allowed.replace('VALUE', str(value))}, not "
-        f"{_IN_SHORT.repr(error.instance)}{_QUOTE * is_text}"
+        f"{_IN_SHORT.repr(error.instance)}{_QUOTE * should_be_text}"
     )
 
 

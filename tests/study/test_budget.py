@@ -1,6 +1,4 @@
-"""What a number of scores buys, on made-up models: the rows of `plan`, which tests/planning
-checks.
-"""
+"""What a number of scores buys, on made-up models: the rows of `plan` (tests/planning)."""
 
 from functools import partial
 from importlib import import_module

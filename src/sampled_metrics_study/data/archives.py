@@ -57,11 +57,10 @@ def _damage_named(name: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        what = (
+        raise DataError(
             f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or "
             "unsupported"
-        )
-        raise DataError(what) from error
+        ) from error
 
 
 class _MemberStream(io.RawIOBase):
@@ -189,11 +188,9 @@ def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zip
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
-    names = (
-        ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED])
-        or "no files"
-    )
-    more = ", …" if len(matches or entries) > _MAX_LISTED else ""
+    listed = matches or entries
+    names = ", ".join(repr(entry.filename) for entry in listed[:_MAX_LISTED]) or "no files"
+    more = ", …" if len(listed) > _MAX_LISTED else ""
     hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
     raise DataError(
         f"{path}: expected one {wanted}, found {len(matches)}; the archive holds "
@@ -319,10 +316,10 @@ def expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
 
 def fault_of(path: Path, expected: dict[str, str]) -> str | None:
     """Return the reason why a file is not the expected one; None if it is."""
-    verdict = "this is a web page, not the data set" if is_web_page(path) else None
+    web_page = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
         actual = _files.digest(path, algorithm)
         if actual != digest:
-            verdict = verdict or "the file is damaged or is not the one configured"
-            return f"{algorithm} is {actual}, expected {digest}: {verdict}"
-    return None if expected else verdict
+            fault = web_page or "the file is damaged or is not the one configured"
+            return f"{algorithm} is {actual}, expected {digest}: {fault}"
+    return None if expected else web_page

@@ -30,16 +30,16 @@ class Progress:
         """Begin now: in each period of so many seconds, `SLOWEST` bytes of the file must arrive."""
         self._seconds = seconds
         self._since = time.monotonic()
-        self._of_file = 0
-        self._beside = 0
+        self._file_bytes = 0  # since then
+        self._other_bytes = 0  # since the last bytes of the file
 
     def advance(self, count: int) -> None:
         """Take note of bytes of the file."""
-        self._of_file = self._of_file + count
-        self._beside = 0
-        if self._of_file >= SLOWEST:
+        self._file_bytes += count
+        self._other_bytes = 0
+        if self._file_bytes >= SLOWEST:
             self._since = time.monotonic()
-            self._of_file = 0
+            self._file_bytes = 0
 
     def require(self, count: int) -> None:
         """Take note of bytes of any kind.
@@ -47,8 +47,8 @@ class Progress:
         Raises:
             OSError: the limits of time or bytes are passed.
         """
-        self._beside += count
-        if self._beside > MOST_BESIDE:
+        self._other_bytes += count
+        if self._other_bytes > MOST_BESIDE:
             raise OSError(f"sends more than {MOST_BESIDE} bytes that are not of the file")
         if time.monotonic() - self._since > self._seconds:
             raise TimeoutError(

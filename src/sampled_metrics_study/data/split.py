@@ -64,10 +64,8 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
     if ties not in TIE_ORDER:
         raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
     times = _times(events, "last-event")
-    return _hold_out(
-        events,
-        _last(events, times, held_out, lambda latest: TIE_ORDER[ties](latest, len(events), rng)),
-    )
+    last = _last(events, times, held_out, lambda tied: TIE_ORDER[ties](tied, len(events), rng))
+    return _hold_out(events, last)
 
 
 def shared_last_times(events: Events, held_out: int = 1) -> int:
@@ -84,12 +82,12 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
     order = np.lexsort((times, users))
     users = users[order]
     times = times[order]
-    # the k-th last event of each user
-    last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
-    last = last[last > 0]
-    return int(
-        ((times[last] == times[last - 1]) & (users[last + held_out - 1] == users[last - 1])).sum()
-    )
+    # the k-th last event of each user, and the one before it, if that is of the same user
+    kth_last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
+    kth_last = kth_last[kth_last > 0]
+    is_same_time = times[kth_last] == times[kth_last - 1]
+    is_same_user = users[kth_last + held_out - 1] == users[kth_last - 1]
+    return int((is_same_time & is_same_user).sum())
 
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -109,9 +107,8 @@ def _last(
     latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
     latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
     users = events.users[latest]
-    return np.asarray(
-        latest[np.arange(len(users)) >= np.searchsorted(users, users, side="right") - held_out]
-    )
+    ends = np.searchsorted(users, users, side="right")  # where the events of the user end
+    return np.asarray(latest[np.arange(len(users)) >= ends - held_out])
 
 
 def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
@@ -209,11 +206,12 @@ def split_events(
     else:
         split = leave_last_out(events, ties, rng, held_out)
     train = split.training.nnz
-    out = split.held_out.nnz
-    left_out = int((~np.isin(events.user_ids, split.user_ids))[events.users].sum())
-    if train + out + left_out != len(events):
+    test = split.held_out.nnz
+    is_left_out = ~np.isin(events.user_ids, split.user_ids)
+    left_out = int(is_left_out[events.users].sum())
+    if train + test + left_out != len(events):
         raise DataError(
-            f"the split has {train} training events, {out} held out and {left_out} of users that "
+            f"the split has {train} training events, {test} held out and {left_out} of users that "
             f"are left out, which are not the {len(events)} events together"
         )
     return leave_users_out(split, min_training_events)

@@ -47,9 +47,8 @@ class IALS(Recommender):
     @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
-        from implicit.als import (
-            AlternatingLeastSquares,
-        )  # slow to import, and needed for training only
+        # slow to import, and needed for training only
+        from implicit.als import AlternatingLeastSquares
 
         ratio = (1 + self.unobserved_weight) / self.unobserved_weight
         users, items = training.shape

@@ -88,7 +88,8 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
     """
     near = np.arange(len(similar))
     if len(similar) > k:
-        threshold = np.partition(similar, len(similar) - k)[len(similar) - k]
+        position = len(similar) - k  # of the k-th largest, in ascending order
+        threshold = np.partition(similar, position)[position]
         near = np.flatnonzero(similar >= threshold)
     order = np.lexsort((items[near], -similar[near]))
     return near[order[:k]]
@@ -131,10 +132,9 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -
 
 def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:
     """Return the first neighbours of each item, `counts` of them, in the item's row."""
-    taken = np.arange(most) < counts[:, np.newaxis]
-    rows = csr_array(
-        (cosines[taken], near[taken], np.append(0, np.cumsum(counts))), shape=(len(near), len(near))
-    )
+    is_within = np.arange(most) < counts[:, np.newaxis]
+    indptr = np.append(0, np.cumsum(counts))
+    rows = csr_array((cosines[is_within], near[is_within], indptr), shape=(len(near), len(near)))
     rows.sort_indices()
     return rows
 
@@ -203,13 +203,10 @@ class ItemCF(Recommender):
         rows.data **= float(self.exponent)
         for block in blocks(rows.shape[0]):
             stored = slice(rows.indptr[block.start], rows.indptr[block.stop])
-            owners = np.repeat(
-                np.arange(block.stop - block.start),
-                np.diff(rows.indptr[block.start : block.stop + 1]),
-            )
-            rows.data[stored] = self._normalized(rows[block].toarray())[
-                owners, rows.indices[stored]
-            ]
+            counts = np.diff(rows.indptr[block.start : block.stop + 1])
+            row_of_entry = np.repeat(np.arange(block.stop - block.start), counts)
+            dense = self._normalized(rows[block].toarray())
+            rows.data[stored] = dense[row_of_entry, rows.indices[stored]]
 
     def _normalized(self, rows: Floats) -> Floats:
         """Divide complete rows of similarities in place, (some items, items).

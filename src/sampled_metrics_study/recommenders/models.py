@@ -70,13 +70,11 @@ class Model(ABC):
         Fields of type bool, int, float or str are single values.
         """
         types = get_type_hints(cls)
-        names = [definition.name for definition in fields(cls)]
-        return cls(
-            **{
-                name: arrays[name].item() if types[name] in _SINGLE else arrays[name]
-                for name in names
-            }
-        )
+        values: dict[str, Any] = {}
+        for definition in fields(cls):
+            name = definition.name
+            values[name] = arrays[name].item() if types[name] in _SINGLE else arrays[name]
+        return cls(**values)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""

@@ -62,9 +62,9 @@ def part_of_users(shape: Shape, part: int, parts: int) -> slice:
     """
     size = _users_of_block(shape)
     blocks = -(-shape.users // size)
-    return slice(
-        (part - 1) * blocks // parts * size, min(part * blocks // parts * size, shape.users)
-    )
+    first_block = (part - 1) * blocks // parts
+    end_block = part * blocks // parts
+    return slice(first_block * size, min(end_block * size, shape.users))
 
 
 def _users_of_block(shape: Shape) -> int:

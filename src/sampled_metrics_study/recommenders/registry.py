@@ -16,8 +16,9 @@ RECOMMENDERS = {
     "random": "simple.RandomScores",
     "ranks": "simple.PrecomputedRanks",
 }
-"""The classes of the recommenders, as modules of this package and names in them, by the `type` of
-the config entry.
+"""The class of each recommender, by the `type` of its config entry.
+
+A class is a module of this package, and a name in it.
 """
 
 
@@ -34,9 +35,10 @@ def recommender_type(kind: str) -> type[Recommender]:
     if kind in RECOMMENDERS:
         return class_at(f"{__package__}.{RECOMMENDERS[kind]}")
     if "." not in kind:
-        may_be = f"it may be {', '.join(RECOMMENDERS)}, or the path of a class, as mine.models.Mine"
+        guess = did_you_mean(kind, list(RECOMMENDERS))
         raise ConfigError(
-            f"unknown recommender type {kind!r}{did_you_mean(kind, list(RECOMMENDERS))}; {may_be}"
+            f"unknown recommender type {kind!r}{guess}; it may be {', '.join(RECOMMENDERS)}, or "
+            "the path of a class, as mine.models.Mine"
         )
     return class_at(kind)
 
