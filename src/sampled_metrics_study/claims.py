@@ -96,7 +96,7 @@ def check_toy(
 ) -> pd.DataFrame:
     """Return the claims of sections 3 to 5, checked on the running example.
 
-    It is given by the config entry `toy`, and by the csv tables of these names.
+    The example is the config entry `toy`, and the tables are the csv files of these names.
     """
     exact = table_1.pivot(index="recommender", columns="metric", values="value")
     by_recommender = figure_2.pivot(

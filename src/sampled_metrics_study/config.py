@@ -154,10 +154,8 @@ def _check_solvable(
 ) -> None:
     """Refuse an estimator whose equations cannot be solved for as many negatives.
 
-    It is refused before anything is trained.
-
-    With P(x | r) as binomial, the condition of the equations hardly depends on the number of
-    candidates.
+    It is refused before anything is trained. With P(x | r) as binomial, the condition of the
+    equations hardly depends on the number of candidates.
     """
     if config["estimator_model"] != "binomial":
         return

@@ -65,7 +65,7 @@ class Evaluation:
     Attributes:
         design: how negatives are drawn from each event's own other candidates.
         repetitions: number of repetitions.
-        readings: names of `variants.VARIANTS`. They share the draws.
+        readings: names of `VARIANTS`. They share the draws.
         estimators: labels of estimators, fitted for a table's mean number of candidates.
         metrics: labels of metrics.
         assume_replacement: whether estimators take P(x | r) as binomial.

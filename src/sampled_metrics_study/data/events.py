@@ -340,10 +340,7 @@ def events_of_rows(
             what = f"timestamp_format: {timestamp_format!r} is not a pattern of strptime"
             raise ConfigError(f"{what}: {error}") from None
     exact_times = _ExactTimes()
-    skipped = 0
-    n_rows = 0
-    n_events = 0
-    spaced = 0  # ids without their spaces
+    counts = _Counts()
     untold = 0  # malformed lines that no chunk has counted yet
     chunk: EventChunk | None = None
     for rows in parts:
@@ -353,9 +350,6 @@ def events_of_rows(
             columns[role], is_wrong, rule = _values(
                 role, labels[role], rows, has_number_ids, timestamp_format
             )
-            is_text_id = role in ("user", "item") and columns[role].dtype == object
-            if is_text_id and not rows.has_plain_text:
-                spaced += int((columns[role] != rows.frame[role].to_numpy(dtype=object)).sum())
             if not skips_bad_lines:
                 lacks_format = role == "timestamp" and timestamp_format is None
                 hint = _FORMAT if lacks_format else _SKIP
@@ -364,8 +358,9 @@ def events_of_rows(
             wrong |= is_wrong
         malformed = rows.skipped + int(wrong.sum())
         untold += malformed
-        skipped += malformed
-        n_rows += rows.skipped + len(wrong)
+        counts.malformed += malformed
+        counts.rows += rows.skipped + len(wrong)
+        counts.spaced += _spaced_ids(columns, rows)
         if "timestamp" in columns and timestamp_format is None:
             exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
@@ -375,33 +370,70 @@ def events_of_rows(
         if wrong.any():
             columns = {role: values[~wrong] for role, values in columns.items()}
         if ordered:
-            columns["timestamp"] = np.arange(n_events, n_events + len(columns["user"]))
+            columns["timestamp"] = np.arange(counts.events, counts.events + len(columns["user"]))
         ratings = columns.get("rating")
         times = columns.get("timestamp")
         if len(columns["user"]):
             chunk = EventChunk(columns["user"], columns["item"], ratings, times, malformed=untold)
-            n_events += len(chunk.users)
+            counts.events += len(chunk.users)
             untold = 0
             yield chunk
     if chunk is not None and untold:
         yield chunk.events(slice(0, 0))._replace(malformed=untold)
-    if 2 * skipped > n_rows:
-        raise DataError(
-            f"{name}: {skipped} of {n_rows} lines are malformed, too many to skip (on_bad_lines); "
-            "check the format, its separator and its columns"
-        )
-    if skipped:
-        _LOG.warning("%s: %d of %d lines are malformed, and are skipped", name, skipped, n_rows)
-    if spaced:
-        _LOG.warning(
-            "%s: spaces around %d ids of users and items, in %d lines, are left out",
-            name,
-            spaced,
-            n_rows,
-        )
-    if not n_events:
-        only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
-        raise DataError(f"{name}: holds no events{only}")
+    counts.report(name, kept)
+
+
+@dataclass
+class _Counts:
+    """What a file holds.
+
+    Attributes:
+        rows: number of rows.
+        events: number of events.
+        malformed: number of rows that are skipped because they are malformed.
+        spaced: number of ids from which spaces are left out.
+    """
+
+    rows: int = 0
+    events: int = 0
+    malformed: int = 0
+    spaced: int = 0
+
+    def report(self, name: str, kept: Collection[str] | None) -> None:
+        """Log what is left out, and refuse a file of which too much is."""
+        if 2 * self.malformed > self.rows:
+            raise DataError(
+                f"{name}: {self.malformed} of {self.rows} lines are malformed, too many to skip "
+                "(on_bad_lines); check the format, its separator and its columns"
+            )
+        if self.malformed:
+            _LOG.warning(
+                "%s: %d of %d lines are malformed, and are skipped",
+                name,
+                self.malformed,
+                self.rows,
+            )
+        if self.spaced:
+            _LOG.warning(
+                "%s: spaces around %d ids of users and items, in %d lines, are left out",
+                name,
+                self.spaced,
+                self.rows,
+            )
+        if not self.events:
+            only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
+            raise DataError(f"{name}: holds no events{only}")
+
+
+def _spaced_ids(columns: Mapping[str, NDArray[Any]], rows: Rows) -> int:
+    """Return how many ids have spaces around them in the file."""
+    if rows.has_plain_text:
+        return 0
+    return sum(
+        int((columns[role] != rows.frame[role].to_numpy(dtype=object)).sum())
+        for role in ("user", "item")
+        if columns[role].dtype == object
+    )
 
 
 def _values(

@@ -1,6 +1,6 @@
 """The recommenders of the library `implicit`, by name and with its own options.
 
-The library is Frederickson's; this was checked with 0.7.3.
+The library is that of Frederickson. Its version 0.7.3 was checked.
 
 | model | what it is |
 |---|---|

@@ -141,7 +141,7 @@ def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -
 
 @dataclass(frozen=True)
 class ItemCF(Recommender):
-    """Sum of an item's sharpened, filtered and normalized cosines to the user's items."""
+    """Scores are sums of cosines to the user's items, sharpened, filtered and normalized."""
 
     is_random = has_factors = False
     exponent: float = parameter(

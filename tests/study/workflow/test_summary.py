@@ -49,7 +49,11 @@ METRICS = table_3(
 SHARES = {"uncorrected": (0.0, 1.0), "cls": (0.5, 0.9), "bv-1": (0.9, 1.0)}
 LABELS = ("recall@10", "auc")
 ORDER = table_4(
-    *[("X", "Z", LABELS[at], name, shares[at]) for name, shares in SHARES.items() for at in (0, 1)]
+    *[
+        ("X", "Z", label, name, share)
+        for name, shares in SHARES.items()
+        for label, share in zip(LABELS, shares, strict=True)
+    ]
 )
 DECIDED = [(label, "Z", "X") for label in LABELS]
 ONLY_X = {"third": METRICS[METRICS["recommender"] == "X"], "fourth": table_4(), "decided": []}
