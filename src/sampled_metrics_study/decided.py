@@ -137,15 +137,10 @@ def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     # 1e-12: if nothing varies, the two differ only by rounding
     error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
     distances = ((linear["mean"] - linear["mean_exact"]) / error).abs()
-    rows = [
-        [
-            str(name),
-            str(len(group)),
-            f"{group.max():.1f}",
-            *(str((group > limit).sum()) for limit in (2, 3, 4)),
-        ]
-        for name, group in distances.groupby(linear["reading"], sort=False)
-    ]
+    rows = []
+    for name, group in distances.groupby(linear["reading"], sort=False):
+        beyond = [str((group > limit).sum()) for limit in (2, 3, 4)]
+        rows.append([str(name), str(len(group)), f"{group.max():.1f}", *beyond])
     columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
     heading = (
         f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in "

@@ -188,10 +188,10 @@ def arguments(
     figures: Mapping[str, Figure], config: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
     """Return the arguments of the functions of figures that the config has, by figure."""
-    return {
-        name: {argument: _value(config, key) for argument, key in figure.keys.items()}
-        for name, figure in figures.items()
-    }
+    arguments_of = {}
+    for name, figure in figures.items():
+        arguments_of[name] = {key: _value(config, path) for key, path in figure.keys.items()}
+    return arguments_of
 
 
 def _value(config: Mapping[str, Any], key: str) -> Any:

@@ -243,10 +243,10 @@ def sections(table: pd.DataFrame) -> list[Section]:
             "Table": table["table"].astype(str),
             "Reading": table["reading"],
             "Cell": table["cell"],
-            "Printed": [f"{value:.4f}" for value in table["printed"]],
-            "Ours": [f"{value:.4f}" for value in table["ours"]],
-            "Standard error": [f"{value:.5f}" for value in table["standard_error"]],
-            "z": [f"{value:+z.1f}" for value in table["z"]],
+            "Printed": table["printed"].map("{:.4f}".format),
+            "Ours": table["ours"].map("{:.4f}".format),
+            "Standard error": table["standard_error"].map("{:.5f}".format),
+            "z": table["z"].map("{:+z.1f}".format),
             "Reproduced": table["ok"].map({True: "yes", False: "no"}),
         }
     )

@@ -121,15 +121,14 @@ def study_differences(config: Mapping[str, Any]) -> list[str]:
         "estimators": (config["estimators"], sorted(ESTIMATORS)),
         "figures.figure-6.estimators": (figure_6["estimators"], ("uncorrected", "bv-0.1")),
     }
-    lacking = {
-        key: [name for name in names if name not in stated]
-        for key, (stated, names) in needed.items()
-    }
-    return [
-        *_unequal(values),
-        *([] if sampling["repetitions"] > 1 else ["sampling.repetitions is 1"]),
-        *(f"{key} lacks {', '.join(names)}" for key, names in lacking.items() if names),
-    ]
+    differences = _unequal(values)
+    if sampling["repetitions"] <= 1:
+        differences.append("sampling.repetitions is 1")
+    for key, (stated, names) in needed.items():
+        lacking = [name for name in names if name not in stated]
+        if lacking:
+            differences.append(f"{key} lacks {', '.join(lacking)}")
+    return differences
 
 
 def data_differences(config: Mapping[str, Any], name: str) -> list[str]:

@@ -75,9 +75,11 @@ def summary(
     recommender, its type by default.
     """
     names = list(config["recommenders"])
-    trainings = [dataset.trained for dataset in studied]
-    trained = [name for name in names if any(name in training for training in trainings)]
-    ready_made = [name for name in names if not all(name in training for training in trainings)]
+    # a recommender may be trained on some datasets, and have ready-made ranks of others
+    on_any = set().union(*(dataset.trained for dataset in studied))
+    on_all = set(names).intersection(*(dataset.trained for dataset in studied))
+    trained = [name for name in names if name in on_any]
+    ready_made = [name for name in names if name not in on_all]
     leaking = [
         dataset.name
         for dataset in studied
