@@ -12,16 +12,16 @@ from sampled_metrics_study.jobs import run
 def main(snakemake: Any) -> None:
     """Write the table of each figure, and the figure."""
     params = snakemake.params
-    first: list[Any] = []  # the argument of all figures
-    of_ranks = ""
+    inputs: list[Any] = []  # the first argument of all figures of a dataset
+    note_on_ranks = ""
     if params.place == "dataset":
         ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
-        first = [ranks]
-        of_ranks = f"{params.of}: {next(iter(ranks.values())).description}"
+        inputs = [ranks]
+        note_on_ranks = f"{params.subject}: {next(iter(ranks.values())).description}"
     for name, figure in FIGURES[params.place].items():
         arguments = params.arguments[name]
-        table = function(figure.numbers)(*first, **arguments)
-        note = function(figure.note)(**arguments) if figure.note else of_ranks
+        table = function(figure.numbers)(*inputs, **arguments)
+        note = function(figure.note)(**arguments) if figure.note else note_on_ranks
         csv, svg, png = (
             getattr(snakemake.output, f"{name}_{kind}".replace("-", "_"))
             for kind in ("csv", "svg", "png")
@@ -31,4 +31,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake, "figures of {params.of}")
+    run(main, snakemake, "figures of {params.subject}")

@@ -14,10 +14,8 @@ def main(snakemake: Any) -> None:
     parts = [
         _files.read_npz(path, "a part of a rank table", COLUMNS) for path in snakemake.input.parts
     ]
-    user, candidates, above, tied = (
-        np.concatenate([part[name] for part in parts]) for name in COLUMNS
-    )
-    table = ExactRanks(user, candidates, above, tied)
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
+    table = ExactRanks(columns["user"], columns["candidates"], columns["above"], columns["tied"])
     log_ranks(table)
     table.write(snakemake.output.ranks)
 

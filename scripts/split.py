@@ -9,6 +9,7 @@ import numpy as np
 from sampled_metrics import _files
 from sampled_metrics._validation import require_candidates
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.data import archives, formats
 from sampled_metrics_study.data.events import binarize, k_core
 from sampled_metrics_study.data.formats import read_events
@@ -16,13 +17,33 @@ from sampled_metrics_study.data.split import shared_last_times, split_events
 from sampled_metrics_study.jobs import run, stream
 
 
+def require_sizes(split: Split, config: dict[str, Any], name: str) -> None:
+    """Refuse more negatives than a user of the split has candidates for."""
+    sampling = config["sampling"]
+    try:
+        require_candidates(
+            split.candidates,
+            int(np.max(sampling["negatives"])),
+            sampling["replacement"],
+            split.user_ids[split.user],
+        )
+    except DataError as error:
+        raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
+    sizes = config["figures"]["figure-6"]["negatives"]
+    fewest = int(split.candidates.min()) - 1
+    if sizes and min(sizes) > fewest and not sampling["replacement"]:
+        raise DataError(
+            f"figures.figure-6.negatives, dataset {name}: each is above {fewest}, the fewest "
+            "negatives of a user"
+        )
+
+
 def main(snakemake: Any) -> None:
     """Write the split, and facts about the dataset."""
     archive = Path(snakemake.input.archive)
     dataset = snakemake.params.dataset
     name = snakemake.wildcards.dataset
-    stated = snakemake.config["datasets"][name]  # other ones do not train again
-    sampling = snakemake.config["sampling"]
+    stated = snakemake.config["datasets"][name]  # other checksums do not train again
     archives.verify(
         archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"])
     )
@@ -45,25 +66,10 @@ def main(snakemake: Any) -> None:
     rng = stream(snakemake.params.seed, name, "split")
     options = snakemake.params.split
     split = split_events(events, **options, rng=rng)
-    try:
-        require_candidates(
-            split.candidates,
-            int(np.max(sampling["negatives"])),
-            sampling["replacement"],
-            split.user_ids[split.user],
-        )
-    except DataError as error:
-        raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
-    sizes = snakemake.config["figures"]["figure-6"]["negatives"]
-    fewest = int(split.candidates.min()) - 1
-    if sizes and min(sizes) > fewest and not sampling["replacement"]:
-        raise DataError(
-            f"figures.figure-6.negatives, dataset {name}: each is above {fewest}, the fewest "
-            "negatives of a user"
-        )
+    require_sizes(split, snakemake.config, name)
     split.write(snakemake.output.split)
-    trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
-    if not trained[split.item].any():
+    is_trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
+    if not is_trained[split.item].any():
         raise DataError(
             f"none of the {len(split.item)} held-out items has a training event, such as item "
             f"{split.item_ids[split.item[0]]}; in two files, the same item must have the same id"
@@ -85,7 +91,7 @@ def main(snakemake: Any) -> None:
         "users_left_out_by_core": all_users - len(events.user_ids),
         "items_left_out_by_core": all_items - len(events.item_ids),
         "held_out_items": split.held_out.nnz,
-        "held_out_items_without_training_events": int((~trained[split.item]).sum()),
+        "held_out_items_without_training_events": int((~is_trained[split.item]).sum()),
         "mean_candidates": float(split.candidates.mean()),
         "source": archive.name,
         "sha256": sha256,

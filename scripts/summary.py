@@ -18,18 +18,22 @@ from sampled_metrics_study.reference import stand_in
 from sampled_metrics_study.summary import Studied, summary
 
 
-def main(snakemake: Any) -> None:
-    """Write the page from the tables, the figures and their captions."""
+def read_captions(snakemake: Any) -> dict[str, str]:
+    """Return the captions of tables and figures by name, with the values of this run."""
+    captions = {}
+    for path in map(Path, snakemake.input.captions):
+        template = jinja2.Template(path.read_text(encoding="utf-8"))
+        captions[path.stem] = template.render(snakemake=snakemake)
+    return captions
+
+
+def read_studied(
+    snakemake: Any, archives: dict[str, dict[str, Any]], captions: dict[str, str]
+) -> list[Studied]:
+    """Return the results on each dataset."""
     inputs = snakemake.input
     params = snakemake.params
-    config = snakemake.params.config
-    captions = {
-        Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(
-            snakemake=snakemake
-        )
-        for path in inputs.captions
-    }
-    archives = {Path(path).parts[-2]: read_facts(path) for path in inputs.facts}
+    config = params.config
     budgets = {Path(path).parts[-2]: path for path in inputs.budgets}
     studied = []
     names = list(config["recommenders"])
@@ -61,6 +65,16 @@ def main(snakemake: Any) -> None:
                 stand_in=stand_in(facts, ranks[names[0]]),
             )
         )
+    return studied
+
+
+def main(snakemake: Any) -> None:
+    """Write the page from the tables, the figures and their captions."""
+    inputs = snakemake.input
+    config = snakemake.params.config
+    captions = read_captions(snakemake)
+    archives = {Path(path).parts[-2]: read_facts(path) for path in inputs.facts}
+    studied = read_studied(snakemake, archives, captions)
     printed, claims = (
         pd.concat(map(read_table, paths), ignore_index=True) if paths else None
         for paths in (inputs.fidelity, inputs.claims)
@@ -80,7 +94,7 @@ def main(snakemake: Any) -> None:
         {"Code": code, **software, **files},
         printed,
         claims,
-        params.kinds,
+        snakemake.params.kinds,
     )
     _files.write_text(snakemake.output.page, page)
     made_from = {

@@ -1,6 +1,4 @@
-"""Compute the numbers of tables, and lay them out: those of a dataset, or of the running
-example.
-"""
+"""Compute the numbers of tables, of a dataset or of the running example, and lay them out."""
 
 from functools import partial
 from typing import Any
@@ -41,8 +39,9 @@ def main(snakemake: Any) -> None:
         numbers = function(table.numbers)(inputs)
         _files.write_csv(csv, numbers)
         sections = function(table.layout)(numbers, inputs)
-        table_files.write(table.heading.format(of=snakemake.params.of), sections, *pages)
+        heading = table.heading.format(subject=snakemake.params.subject)
+        table_files.write(heading, sections, *pages)
 
 
 if __name__ == "__main__":
-    run(main, snakemake, "tables of {params.of}")
+    run(main, snakemake, "tables of {params.subject}")

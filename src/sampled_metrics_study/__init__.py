@@ -1,5 +1,4 @@
-"""The study: from the archive of a dataset to the tables and figures of the paper, as a workflow of
-Snakemake.
+"""The study: a Snakemake workflow from the archive of a dataset to the paper's tables and figures.
 
 It has the download and the split of data, recommenders, the config, the tables and figures, the
 comparison with the paper, and the summary. The rules are in `workflow/`, and the scripts that they

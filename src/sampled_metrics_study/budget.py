@@ -1,6 +1,4 @@
-"""What a number of scores buys: the result of `plan` for the recommenders of a dataset, as a page
-and a figure.
-"""
+"""What a number of scores buys: results of `plan` for a dataset, as a page and a figure."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
@@ -27,7 +25,7 @@ from sampled_metrics_study.tables import worse_and_better
 
 TITLE = "What a number of scores buys"
 
-_OF_PAIR = ["worse", "better", "way", "scores", "users", "ordered", "decided", "wrong"]
+_PAIR_COLUMNS = ["worse", "better", "way", "scores", "users", "ordered", "decided", "wrong"]
 """Columns of the table of a pair that has no rows."""
 
 WAYS = {
@@ -39,7 +37,7 @@ WAYS = {
 }
 """The ways to spend scores, as the figure names them; those of negatives by their estimators."""
 
-_NUMBERS = 2**26  # numbers of the scores of a block of users
+_BLOCK_SCORES = 2**26  # scores of a block of users
 _COLUMNS = 3  # panels in a row
 _APART = 1.06  # ratio of the places of the bars of two ways with the same number of scores
 _END = {"linestyle": "none", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.9}
@@ -50,13 +48,14 @@ _TITLE = 22  # letters in a line of the title of a panel
 
 
 def pilot_of(model: Model, split: Split, k: int) -> StagedRanks:
-    """Return the staged ranks of all users by depth None, in the order of popularity, from the
-    scores of a model.
+    """Return the staged ranks of all users by depth None, from the scores of a model.
+
+    The first stage is the order of popularity.
     """
-    step = max(1, _NUMBERS // split.shape.items)
+    block_size = max(1, _BLOCK_SCORES // split.shape.items)
     parts = []
-    for start in range(0, split.shape.users, step):
-        block = slice(start, min(start + step, split.shape.users))
+    for start in range(0, split.shape.users, block_size):
+        block = slice(start, min(start + block_size, split.shape.users))
         scores = model.scores(block, split.training)
         parts.append(
             staged_ranks(
@@ -82,8 +81,9 @@ def bought(
     replacement: bool,
     progress: Progress = no_progress,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return what scores buy, at a confidence of 95 %, for evaluations of as many users as there
-    are.
+    """Return what scores buy at a confidence of 95 %: widths, and the chances of a pair.
+
+    The evaluations are of as many users as there are.
 
     The pilots are the staged ranks of all users by depth None. An m that a user cannot have is left
     out. The first result has the rows of `plan` of each recommender, with a first column
@@ -95,46 +95,44 @@ def bought(
         "depths": depths,
         "negatives": negatives,
         "replacement": replacement,
+        "estimators": ["decreasing", "free"],
     }
-    estimators = ["decreasing", "free"]
-    alone = []
+    tables = []
     for name in progress(list(pilots)):
-        table = pd.DataFrame(plan([exact[name], pilots[name]], estimators=estimators, **options))
-        alone.append(table.assign(recommender=name))
-    table_of_all = pd.concat(alone, ignore_index=True)
-    table_of_all = table_of_all[
-        ["recommender", *table_of_all.columns.drop(["recommender", "chosen"])]
-    ]
-    if (
-        pair is None
-        or worse_and_better(*pair, {name: exact[name].mean(metric(label)) for name in pair}) is None
-    ):
-        return table_of_all, pd.DataFrame(columns=_OF_PAIR)
-    result = plan(
-        {name: [exact[name], pilots[name]] for name in pair}, estimators=estimators, **options
-    )
+        table = pd.DataFrame(plan([exact[name], pilots[name]], **options))
+        tables.append(table.assign(recommender=name))
+    widths = _beginning_with(["recommender"], pd.concat(tables, ignore_index=True))
+    exact_values = {name: exact[name].mean(metric(label)) for name in pair or ()}
+    if pair is None or worse_and_better(pair, exact_values) is None:
+        return widths, pd.DataFrame(columns=_PAIR_COLUMNS)
+    result = plan({name: [exact[name], pilots[name]] for name in pair}, **options)
     [(better, worse)] = [
         finding.names for finding in result.findings if finding.kind == "plan-pair"
     ]
-    of_pair = pd.DataFrame(result).drop(columns="chosen").assign(worse=worse, better=better)
-    return table_of_all, of_pair[["worse", "better", *of_pair.columns.drop(["worse", "better"])]]
+    chances = pd.DataFrame(result).assign(worse=worse, better=better)
+    return widths, _beginning_with(["worse", "better"], chances)
+
+
+def _beginning_with(columns: list[str], table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of plans with some columns first, and without the column chosen."""
+    return table[[*columns, *table.columns.drop([*columns, "chosen"])]]
 
 
 def sections(
     widths: pd.DataFrame, chances: pd.DataFrame, label: str, pair: tuple[str, str] | None = None
 ) -> list[Section]:
     """Lay out the tables of `bought`, and say that a pair has no order."""
-    what = metric_name(label)
-    text = _laid_out(widths, ("width",))
-    text.insert(0, "Recommender", widths["recommender"])
-    text.insert(3, "Users", widths["users"].map("{:,.0f}".format))
-    tables = [(f"Width of the 95 % interval of {what}, in percentage points", text)]
+    name = metric_name(label)
+    cells = _laid_out(widths, ("width",))
+    cells.insert(0, "Recommender", widths["recommender"])
+    cells.insert(3, "Users", widths["users"].map("{:,.0f}".format))
+    tables = [(f"Width of the 95 % interval of {name}, in percentage points", cells)]
     if len(chances):
         worse, better = chances[["worse", "better"]].iloc[0]
-        heading = f"How often {better} comes out better than {worse} by {what}, in per cent"
+        heading = f"How often {better} comes out better than {worse} by {name}, in per cent"
         tables.append((heading, _laid_out(chances, ("ordered", "decided", "wrong"))))
     elif pair:
-        reason = f"they have the same exact {what}, so no order of them is right"
+        reason = f"they have the same exact {name}, so no order of them is right"
         tables.append(("Left out", pd.DataFrame({"Pair": [" and ".join(pair)], "Why": [reason]})))
     return tables
 
@@ -142,13 +140,13 @@ def sections(
 def _laid_out(table: pd.DataFrame, promises: Sequence[str]) -> pd.DataFrame:
     """Lay out ways to spend scores, and promises of them."""
     rows = table.to_dict("records")
-    ways = {
+    columns = {
         "Way": [way_in_words(row) for row in rows],
         "Scores for each user": [f"{row['scores']:,.0f}" for row in rows],
     }
-    return pd.DataFrame(
-        ways | {name.capitalize(): [_between(row, name) for row in rows] for name in promises}
-    )
+    for name in promises:
+        columns[name.capitalize()] = [_between(row, name) for row in rows]
+    return pd.DataFrame(columns)
 
 
 def _between(row: Mapping[str, float], name: str) -> str:
@@ -162,8 +160,9 @@ def _between(row: Mapping[str, float], name: str) -> str:
 
 @styled
 def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = "") -> Figure:
-    """Draw the results of `bought`: a panel of widths for each recommender, and one of the chance
-    for the pair.
+    """Draw the results of `bought`: the widths of each recommender, and the chance for the pair.
+
+    Each recommender has a panel, and so has the pair.
     """
     names = list(dict.fromkeys(widths["recommender"]))
     figure, axes = panels(
@@ -201,19 +200,17 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
 
 
 def _lines(panel: Axes, table: pd.DataFrame, column: str) -> None:
-    """Draw a line with a bar at each point for each way to spend scores; those of some of the users
-    end with all users.
+    """Draw a line with a bar at each point for each way to spend scores.
+
+    The line of a way that scores some of the users ends with all users.
 
     The bars are the intervals of `plan`. Those of the ways are side by side where their numbers of
     scores are the same, and end with the mark of the way, hollow.
     """
     ways = table["way"].where(table["way"] != "negatives", table["estimator"])
     for index, (way, name) in enumerate(WAYS.items()):
-        line = (
-            table[ways.isin([way, way.removesuffix(", part of users")])]
-            .dropna(subset=column)
-            .sort_values("scores")
-        )
+        is_on_line = ways.isin([way, way.removesuffix(", part of users")])
+        line = table[is_on_line].dropna(subset=column).sort_values("scores")
         if len(line):
             ends = 100 * line[[f"{column}_low", f"{column}_high"]].to_numpy()
             shifted = line["scores"] * _APART ** (index - (len(WAYS) - 1) / 2)

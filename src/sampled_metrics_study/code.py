@@ -47,8 +47,7 @@ def code_of(script: Path, names: Iterable[str] = ()) -> str:
 
 
 def code_of_class(cls: type) -> str:
-    """Return a digest of the code of a class, of the classes that it inherits from, and of what
-    their modules import.
+    """Return a digest of the code of a class and its bases, and of what their modules import.
 
     Of a class of the user's own, modules in its package and in the working folder count, and no
     other package's.
@@ -125,8 +124,8 @@ def _read(path: Path) -> _Source:
         isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body
     )
     offered = _names_for_type_checkers(tree) if is_lazy else {}
-    imports: set[tuple[str, str]] = set()  # name in the file, dotted name
-    relative: set[tuple[int, str]] = set()
+    imports: set[tuple[str, str]] = set()  # (name in the file, dotted name)
+    relative: set[tuple[int, str]] = set()  # (level, name)
     for statement in _stripped_statements(tree):
         if isinstance(statement, ast.Import):
             imports |= {(alias.asname or alias.name, alias.name) for alias in statement.names}
@@ -140,22 +139,23 @@ def _read(path: Path) -> _Source:
                 (statement.level, f"{statement.module or ''}.{alias.name}")
                 for alias in statement.names
             }
-    written = ast.dump(tree)
-    texts = frozenset(_TEXT.findall(written))
+    dumped = ast.dump(tree)
+    texts = frozenset(_TEXT.findall(dumped))
     attributes: dict[str, set[str]] = {}
-    for name, attribute in _ATTRIBUTE.findall(written):
+    for name, attribute in _ATTRIBUTE.findall(dumped):
         attributes.setdefault(name, set()).add(attribute)
     names = {name for _, name in imports} | set(filter(_DOTTED.fullmatch, texts))
     names |= {
         f"{name}.{attribute}" for alias, name in imports for attribute in attributes.get(alias, ())
     }
-    digest = hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
+    digest = hashlib.sha256(dumped.encode(errors="surrogatepass")).hexdigest()
     return _Source(digest, frozenset(names), frozenset(relative), offered, texts)
 
 
 def _stripped_statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the statements of a tree, from which docstrings and what only type checkers see are
-    taken out, in place.
+    """Yield the statements of a tree, without docstrings and what only type checkers see.
+
+    These are taken out of the tree in place.
     """
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -171,8 +171,9 @@ def _stripped_statements(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _kept(statement: ast.stmt) -> list[ast.stmt]:
-    """Return what counts of a statement: nothing of a bare text, and the `else` of `if
-    TYPE_CHECKING`.
+    """Return what counts of a statement.
+
+    Nothing of a bare text counts, and of `if TYPE_CHECKING` only the `else`.
     """
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
         return [statement] if not isinstance(statement.value.value, str) else []
@@ -211,16 +212,16 @@ def _relative_names(path: Path, packages: Mapping[str, Path]) -> set[str]:
         folder = path.parents[level - 1]
         roots = [root for root in packages.values() if folder.is_relative_to(root)]
         if roots:
-            package = ".".join(
-                folder.relative_to(max(roots, key=lambda root: len(root.parts))).parts
-            )
+            nearest_root = max(roots, key=lambda root: len(root.parts))
+            package = ".".join(folder.relative_to(nearest_root).parts)
             names.add(f"{package}.{name}".replace("..", "."))
     return names
 
 
 def _located(name: str, packages: Mapping[str, Path]) -> list[Path]:
-    """Return the files that an import of a dotted name loads: of its packages, and of what the last
-    one defines.
+    """Return the files that an import of a dotted name loads.
+
+    They are those of its packages, and of what the last one defines.
     """
     return _located_in(name, packages.get(name.partition(".")[0]))
 
@@ -233,11 +234,9 @@ def _located_in(name: str, root: Path | None) -> list[Path]:
     files: list[Path] = []
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
-        place = root.joinpath(*parts[:end])
-        module = next(
-            (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()),
-            None,
-        )
+        path = root.joinpath(*parts[:end])
+        candidates = (path.with_suffix(".py"), path / "__init__.py")
+        module = next((file for file in candidates if file.is_file()), None)
         if module is not None:
             files.append(module)
         elif files and (defined := _read(files[-1]).offered.get(parts[end - 1])):
@@ -279,9 +278,7 @@ def _texts(path: Path) -> frozenset[str]:
 
 
 def _modules_of(cls: type) -> set[str]:
-    """Return the names of the modules of a class and of those that it inherits from, but for the
-    standard library's.
-    """
+    """Return the names of the modules of a class and its bases, without the standard library's."""
     return {
         base.__module__
         for base in cls.__mro__
@@ -290,25 +287,28 @@ def _modules_of(cls: type) -> set[str]:
 
 
 def _beside(cls: type) -> dict[str, Path]:
-    """Return what is followed of a class of the user's own: its packages, and modules in the
-    working folder.
+    """Return what is followed of a class of the user's own.
+
+    It is the packages of the class, and the modules in the working folder.
     """
-    here = Path.cwd()
-    beside = {path.stem: here for path in here.iterdir() if path.suffix == ".py" or path.is_dir()}
+    folder = Path.cwd()
+    beside = {
+        path.stem: folder for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()
+    }
     for module in _modules_of(cls):
-        top = module.partition(".")[0]
+        names = module.split(".")
         file = getattr(sys.modules.get(module), "__file__", None)
         if file:
-            beside[top] = Path(file).parents[
-                len(module.split(".")) - (Path(file).name != "__init__.py")
-            ]
+            depth = len(names) - (Path(file).name != "__init__.py")
+            beside[names[0]] = Path(file).parents[depth]
     return beside
 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Do not look for garbage in the meantime, which trees have none of and which takes most of the
-    time.
+    """Do not collect garbage in the meantime.
+
+    Trees have no garbage, and the search for it takes most of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()

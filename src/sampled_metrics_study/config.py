@@ -47,26 +47,27 @@ def assemble(
     datasets: Mapping[str, Any],
     study: Mapping[str, Any],
     stated: Mapping[str, Any],
-    given: Mapping[str, Any],
+    user_config: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the config of a study, layer by layer: of the same key, the last layer that states it
-    counts.
+    """Return the config of a study, layer by layer: the last layer that states a key counts.
 
     The layers are the datasets that are known (datasets.yaml, and those of config.yaml), the config
-    of the user over config.yaml or in its place (stated), and that of the user alone (given). Each
-    has the key `defaults` of its datasets that are studied below itself. Recommenders, and ranks of
-    the running example, replace those of a layer below.
+    of the user over config.yaml or in its place (stated), and that of the user alone. Each has the
+    key `defaults` of its datasets that are studied below itself. Recommenders, and ranks of the
+    running example, replace those of a layer below.
     """
     names = stated.get("study")
+    names = names if isinstance(names, list) else []  # the schema refuses others
+    known = merged(datasets, {"datasets": study["datasets"]})
     config: dict[str, Any] = {}
-    for layer in (merged(datasets, {"datasets": study["datasets"]}), stated, given):
-        for name in names if isinstance(names, list) else []:
+    for layer in (known, stated, user_config):
+        for name in names:
             defaults = _mapping(_mapping(_mapping(layer, "datasets"), name), "defaults")
             if unfit := [key for key in defaults if key in ("study", "datasets", "recommenders")]:
                 raise ConfigError(f"datasets.{name}.defaults: cannot have the key {unfit[0]}")
             config = merged(config, defaults)
         config = merged(config, layer)
-    for layer in (stated, given):
+    for layer in (stated, user_config):
         if recommenders := _mapping(layer, "recommenders"):
             config["recommenders"] = copy.deepcopy(dict(recommenders))
         if ranks := _mapping(_mapping(layer, "toy"), "ranks"):
@@ -82,20 +83,27 @@ def _mapping(whole: Mapping[str, Any], key: Any) -> Mapping[str, Any]:
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Return one config laid over another, key by key."""
-    both = copy.deepcopy(dict(below))
+    config = copy.deepcopy(dict(below))
     for key, value in above.items():
-        both[key] = (
-            merged(_mapping(both, key), value)
-            if isinstance(value, Mapping)
-            else copy.deepcopy(value)
-        )
-    return both
+        if isinstance(value, Mapping):
+            config[key] = merged(_mapping(config, key), value)
+        else:
+            config[key] = copy.deepcopy(value)
+    return config
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "results") -> None:
-    """Fill in the defaults of a configuration, in place, and check it, with a JSON schema and the
-    folder of results.
+    """Fill in the defaults of a config, in place, and check it.
+
+    Args:
+        config: the config of a study, as `assemble` returns it.
+        schema: its JSON schema.
+        results: the folder of results.
+
+    Raises:
+        ConfigError: a key is wrong, alone or with others.
     """
+    # each entry by itself
     check(config, schema)
     _expand_home(config)
     for name, entry in config["recommenders"].items():
@@ -109,6 +117,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
         if dataset["format"] is not None:
             file_format = _named(f"datasets.{name}.format", dataset["format"], formats.get)
             check(dataset["options"], file_format.options, f"datasets.{name}.options")
+    # the input, and the keys that depend on it
     for name in config["study"]:
         if name in RESERVED:
             raise ConfigError(
@@ -118,15 +127,16 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     _check_sizes(config)
     _check_split(config["split"])
     _check_use_of_split(config, schema)
-    if config["figures"]["figure-6"]["metric"] is None:
-        config["figures"]["figure-6"]["metric"] = config["metrics"][0]
+    # metrics and estimators
+    figure_6 = config["figures"]["figure-6"]
+    if figure_6["metric"] is None:
+        figure_6["metric"] = config["metrics"][0]
     budget = config["figures"]["budget"]
     if budget and budget["metric"] is None:
         with_cutoff = [label for label in config["metrics"] if metric(label).cutoff is not None]
         budget["metric"] = with_cutoff[0] if with_cutoff else "recall@10"
     settle_labels(config, schema)
     _check_solvable("estimators", config["estimators"], config["sampling"]["negatives"], config)
-    figure_6 = config["figures"]["figure-6"]
     _check_solvable(
         "figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config
     )
@@ -142,11 +152,10 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
 def _check_solvable(
     key: str, labels: Sequence[str], negatives: int | Sequence[int], config: Mapping[str, Any]
 ) -> None:
-    """Refuse an estimator whose equations cannot be solved for as many negatives, before anything
-    is trained.
+    """Refuse an estimator whose equations cannot be solved for as many negatives.
 
-    With P(x | r) as binomial, the condition of the equations hardly depends on the number of
-    candidates.
+    It is refused before anything is trained. With P(x | r) as binomial, the condition of the
+    equations hardly depends on the number of candidates.
     """
     if config["estimator_model"] != "binomial":
         return
@@ -173,8 +182,9 @@ def _check_pair(pair: Sequence[str], recommenders: Mapping[str, Any]) -> None:
 def _check_toy(
     toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes: Sequence[int]
 ) -> None:
-    """Refuse ranks and sizes that are too large for the running example; of default sizes, keep the
-    others.
+    """Refuse ranks and sizes that are too large for the running example.
+
+    Of default sizes, keep the others.
     """
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
@@ -186,21 +196,18 @@ def _check_toy(
             f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without "
             "replacement"
         )
-    # as many of them as there are candidates for
-    if figures["figure-3"]["negatives"] == default_sizes:
-        figures["figure-3"]["negatives"] = [
-            m for m in default_sizes if m < toy["candidates"] - 1
-        ] or [1]
-    if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
+    all_negatives = toy["candidates"] - 1
+    figure_3 = figures["figure-3"]
+    if figure_3["negatives"] == default_sizes:
+        figure_3["negatives"] = [m for m in default_sizes if m < all_negatives] or [1]
+    if max(figure_3["negatives"]) >= all_negatives:
         raise ConfigError(
-            f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all there are"
+            f"figures.figure-3.negatives: must be less than {all_negatives}, all there are"
         )
 
 
 def check_recommender(entry: dict[str, Any], where: str) -> None:
-    """Check a recommender's config entry by the parameters of its type, and fill in their
-    defaults.
-    """
+    """Check a recommender's config entry by the parameters of its type, and fill in defaults."""
     kind = entry["type"]
     schema = config_schema(_named(f"{where}.type", kind, recommender_type))
     schema["properties"]["type"] = {"const": kind}
@@ -221,13 +228,12 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
         for name, entry in config["recommenders"].items():
             file = config["datasets"][dataset]["ranks"].get(name)
             source = recommender(entry)
-            if file:  # with the options of a recommender of type ranks
-                source = (
-                    replace(source, path=file)
-                    if isinstance(source, PrecomputedRanks)
-                    else PrecomputedRanks(file)
-                )
-            if isinstance(source, PrecomputedRanks):
+            if file and isinstance(source, PrecomputedRanks):
+                # the options of the recommender hold for the file of the dataset, too
+                precomputed[dataset, name] = replace(source, path=file)
+            elif file:
+                precomputed[dataset, name] = PrecomputedRanks(file)
+            elif isinstance(source, PrecomputedRanks):
                 precomputed[dataset, name] = source
     return precomputed
 
@@ -249,18 +255,18 @@ def compared_with_paper(config: Mapping[str, Any]) -> list[str]:
             for label in reference.RECOMMENDERS
             if (name, label) in precomputed
         ]
-        is_papers = (
-            _are_of_paper_users(files[0], name)
-            if files
-            else not reference.data_differences(config, name)
-        )
-        datasets += [name] if is_papers else []
+        if files:
+            is_of_paper = _are_of_paper_users(files[0], name)
+        else:
+            is_of_paper = not reference.data_differences(config, name)
+        datasets += [name] if is_of_paper else []
     return datasets
 
 
 def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
-    """Return whether ready-made ranks are of the paper's users; false for a file that the job will
-    refuse.
+    """Return whether ready-made ranks are of the paper's users.
+
+    The result is false for a file that the job will refuse.
     """
     try:
         table = exact_ranks(source.file(dataset), **source.reading)
@@ -273,13 +279,12 @@ def _expand_home(config: Mapping[str, Any]) -> None:
     """Write the home folder for ~ at the start of the paths of a config, in place."""
     ranks = [dataset["ranks"] for dataset in config["datasets"].values()]
     entries = [*config["datasets"].values(), *config["recommenders"].values()]
-    for entry, keys in [
-        *((files, list(files)) for files in ranks),
-        *((entry, ("path", "test")) for entry in entries),
-    ]:
-        for key in keys:
-            if isinstance(entry.get(key), str) and entry[key].startswith("~"):
-                entry[key] = os.path.expanduser(entry[key])
+    places = [(files, name) for files in ranks for name in files]
+    places += [(entry, key) for entry in entries for key in ("path", "test")]
+    for mapping, key in places:
+        path = mapping.get(key)
+        if isinstance(path, str) and path.startswith("~"):
+            mapping[key] = os.path.expanduser(path)
 
 
 def _check_columns(name: str, config: Mapping[str, Any]) -> None:
@@ -297,8 +302,9 @@ def _check_columns(name: str, config: Mapping[str, Any]) -> None:
 
 
 def _check_sizes(config: Mapping[str, Any]) -> None:
-    """Refuse more negatives than ready-made ranks have other candidates; those of events are known
-    later.
+    """Refuse more negatives than ready-made ranks have other candidates.
+
+    The candidates of events are known later.
     """
     sampling = config["sampling"]
     figure_6 = config["figures"]["figure-6"]
@@ -319,9 +325,7 @@ def _check_sizes(config: Mapping[str, Any]) -> None:
 
 
 def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -> None:
-    """Refuse a dataset without the input of its recommenders: events to train on, or files of
-    ranks.
-    """
+    """Refuse a dataset without the input of its recommenders: events, or files of ranks."""
     dataset = config["datasets"][dataset_name]
     where = f"datasets.{dataset_name}"
     recommenders = config["recommenders"]
@@ -387,18 +391,16 @@ def _check_use_of_split(config: Mapping[str, Any], schema: Mapping[str, Any]) ->
 
 
 def _check_file(key: str, path: str, config: Mapping[str, Any], results: str) -> None:
-    """Refuse a path that is not a file, is a result of this study, or contains a pattern of
-    snakemake.
-    """
+    """Refuse a path that is no file, is a result of this study, or has a pattern of snakemake."""
     if "{" in path or "}" in path:
         raise ConfigError(
             f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it"
         )
-    real = "" if "\0" in path else os.path.realpath(path)
+    real_path = "" if "\0" in path else os.path.realpath(path)
     for name in (*config["study"], *RESERVED):
         result = os.path.realpath(Path(results, name))
-        if real == result or real.startswith(result + os.sep):
-            where = f"{results}/{name}" + ("" if real == result else "/")
+        if real_path == result or real_path.startswith(result + os.sep):
+            where = f"{results}/{name}" + ("" if real_path == result else "/")
             raise ConfigError(
                 f"{key}: {path!r} is among the results of this study, in {where}; move it"
             )

@@ -25,12 +25,11 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         def expanded(node: yaml.Node) -> int:
             if id(node) not in sizes:
                 sizes[id(node)] = 0  # until the values below it are counted
-                pairs = node.value if isinstance(node, yaml.CollectionNode) else []
-                below = [
-                    value
-                    for pair in pairs
-                    for value in (pair if isinstance(pair, tuple) else [pair])
-                ]
+                below: list[yaml.Node] = []
+                if isinstance(node, yaml.SequenceNode):
+                    below = node.value
+                elif isinstance(node, yaml.MappingNode):
+                    below = [part for pair in node.value for part in pair]
                 sizes[id(node)] = 1 + sum(map(expanded, below))
             size = sizes[id(node)]
             line = node.start_mark.line + 1
@@ -84,9 +83,8 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ConfigError(
             f"{path}{line}: {error.problem or error.context or 'is not YAML'}"
         ) from None
-    except (
-        Exception
-    ) as error:  # constructors fail too: a value does not fit its tag, or is nested too deep
+    except Exception as error:
+        # constructors fail too: a value does not fit its tag, or is nested too deep
         raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
     if content is None:
         raise ConfigError(f"{path}: has no keys, and a config file states some")

@@ -13,8 +13,9 @@ _LARGEST = 1500  # larger samples take long, and their metrics are near the exac
 
 
 def default_sizes(tables: Mapping[str, ExactRanks], steps: Sequence[float]) -> list[int]:
-    """Return sample sizes that every user's candidates allow, ascending: multiples (steps) of
-    powers of ten.
+    """Return sample sizes that every user's candidates allow, ascending.
+
+    They are multiples (steps) of powers of ten.
 
     They are from 10 on, or from 1 on if a user has fewer than 100 other candidates. The largest one
     is 1500.
@@ -38,8 +39,9 @@ def figure_6(
     replacement: bool,
     model: str,
 ) -> pd.DataFrame:
-    """Return the result of `expected_by_sample_size`, by default for sizes that every user's
-    candidates allow.
+    """Return the result of `expected_by_sample_size`.
+
+    By default, it is for sizes that every user's candidates allow.
 
     The estimators take P(x | r) as binomial with replacement, or if that is the model.
     """

@@ -8,7 +8,7 @@ from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics_study import decided, tables
 from sampled_metrics_study.inputs import Inputs
-from sampled_metrics_study.repetitions import by_size, of_size, sizes_of
+from sampled_metrics_study.repetitions import by_size, part_of_size, sizes_of
 
 Runs = Mapping[str, pd.DataFrame]
 
@@ -39,8 +39,8 @@ def _by_size(
     """Return a table of every m."""
     parts = {}
     for m in sizes_of(next(iter(inputs.estimates.values()))):
-        estimates = {name: of_size(table, m) for name, table in inputs.estimates.items()}
-        expected = {name: of_size(table, m) for name, table in inputs.expected.items()}
+        estimates = {name: part_of_size(table, m) for name, table in inputs.estimates.items()}
+        expected = {name: part_of_size(table, m) for name, table in inputs.expected.items()}
         parts[m] = compute(inputs.ranks, estimates, expected)
     return by_size(parts)
 
@@ -64,5 +64,7 @@ def _laid_out(
     return [
         (heading if m is None else f"m = {m}. {heading}", cells)
         for m in sizes_of(table)
-        for heading, cells in layout(of_size(table, m), inputs.exact, inputs.options["repetitions"])
+        for heading, cells in layout(
+            part_of_size(table, m), inputs.exact, inputs.options["repetitions"]
+        )
     ]

@@ -79,16 +79,16 @@ def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     """
     cells = tables.cells_3(table)
     if exact.decided is not None and table["recommender"].nunique() > 1:
-        best = exact.values.loc[
-            exact.values.groupby("metric")["value"].idxmax(), ["metric", "recommender"]
-        ]
-        best_of = set(best.itertuples(index=False, name=None))
-        worse = {
-            (label, worse) for label, better, worse in exact.decided if (label, better) in best_of
+        rows_of_best = exact.values.groupby("metric")["value"].idxmax()
+        best = exact.values.loc[rows_of_best, ["metric", "recommender"]]
+        best_keys = set(best.itertuples(index=False, name=None))
+        worse_keys = {
+            (label, worse) for label, better, worse in exact.decided if (label, better) in best_keys
         }
         keys = zip(cells["metric"], cells["recommender"], strict=True)
-        bold = np.array([key not in worse for key in keys]) & (cells["estimator"] == "exact")
-        cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
+        is_best = np.array([key not in worse_keys for key in keys])
+        is_bold = is_best & (cells["estimator"] == "exact")
+        cells["cell"] = cells["cell"].where(~is_bold, "**" + cells["cell"] + "**")
     return tables.wide(cells, ["metric", "recommender"])
 
 
@@ -116,12 +116,11 @@ def table_4(
         half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
         is_best = share.loc[best].to_numpy() - share <= half_width
     cells["cell"] = cells["cell"].where(~(decided & is_best), "**" + cells["cell"] + "**")
-    words = decided.map(
-        {True: "decided", False: "not compared" if exact.decided is None else "undecided"}
-    )
-    order = cells.assign(cell=words, estimator="Exact order")
+    otherwise = "not compared" if exact.decided is None else "undecided"
+    words = decided.map({True: "decided", False: otherwise})
+    order = cells.assign(cell=words, estimator="Exact order").drop_duplicates(keys)
     wide = tables.wide(cells, keys)
-    wide.insert(2, "Exact order", tables.wide(order.drop_duplicates(keys), keys)["Exact order"])
+    wide.insert(2, "Exact order", tables.wide(order, keys)["Exact order"])
     return wide
 
 
@@ -138,15 +137,10 @@ def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     # 1e-12: if nothing varies, the two differ only by rounding
     error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
     distances = ((linear["mean"] - linear["mean_exact"]) / error).abs()
-    rows = [
-        [
-            str(name),
-            str(len(group)),
-            f"{group.max():.1f}",
-            *(str((group > limit).sum()) for limit in (2, 3, 4)),
-        ]
-        for name, group in distances.groupby(linear["reading"], sort=False)
-    ]
+    rows = []
+    for name, group in distances.groupby(linear["reading"], sort=False):
+        beyond = [str((group > limit).sum()) for limit in (2, 3, 4)]
+        rows.append([str(name), str(len(group)), f"{group.max():.1f}", *beyond])
     columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
     heading = (
         f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in "

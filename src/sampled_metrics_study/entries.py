@@ -38,29 +38,29 @@ class Figure:
     kinds: tuple[str, ...] = ("csv", "svg", "png")
 
 
-_OF_TOY = {"candidates": "toy.candidates", "metrics": "toy.metrics"}
+_TOY_KEYS = {"candidates": "toy.candidates", "metrics": "toy.metrics"}
 _TOY_NOTE = "toy_figures.note"
 
-OF_TOY = {
+TOY_FIGURES = {
     "figure-1": Figure(
         "Figure 1: metrics by rank",
         "toy_figures.figure_1",
         "toy_figures.draw_1",
-        {**_OF_TOY, "zoom": "figures.figure-1.zoom"},
+        {**_TOY_KEYS, "zoom": "figures.figure-1.zoom"},
         _TOY_NOTE,
     ),
     "figure-2": Figure(
         "Figure 2: by sample size",
         "toy_figures.figure_2",
         "toy_figures.draw_2",
-        {**_OF_TOY, "ranks": "toy.ranks", "negatives": "figures.figure-2.negatives"},
+        {**_TOY_KEYS, "ranks": "toy.ranks", "negatives": "figures.figure-2.negatives"},
         _TOY_NOTE,
     ),
     "figure-3": Figure(
         "Figure 3: by true rank",
         "toy_figures.figure_3",
         "toy_figures.draw_3",
-        {**_OF_TOY, "negatives": "figures.figure-3.negatives", "zoom": "figures.figure-3.zoom"},
+        {**_TOY_KEYS, "negatives": "figures.figure-3.negatives", "zoom": "figures.figure-3.zoom"},
         _TOY_NOTE,
     ),
     "figure-4": Figure(
@@ -78,7 +78,7 @@ OF_TOY = {
 }
 """The figures of the running example, by name."""
 
-OF_DATASET = {
+DATASET_FIGURES = {
     "figure-5": Figure(
         "Figure 5: ranks",
         "dataset_figures.figure_5",
@@ -107,7 +107,7 @@ class Table:
 
     Attributes:
         title: its name in the report.
-        heading: what stands above it; {of} is the dataset.
+        heading: what stands above it; {subject} is the dataset.
         numbers: path of the function of `Inputs` that returns what the csv file has.
         layout: path of the function of these numbers and `Inputs` that returns sections of text.
         kinds: endings of its files.
@@ -139,7 +139,7 @@ TABLES = {
     "dataset": {
         "studied": Table(
             "What was studied",
-            "What was studied: {of}",
+            "What was studied: {subject}",
             "dataset_tables.studied",
             "dataset_tables.studied_layout",
             ("csv", "md", "html"),
@@ -165,7 +165,7 @@ TABLES = {
 }
 """All tables, by what they are of, and by name."""
 
-FIGURES = {"toy": OF_TOY, "dataset": OF_DATASET}
+FIGURES = {"toy": TOY_FIGURES, "dataset": DATASET_FIGURES}
 """All figures, by what they are of."""
 
 
@@ -179,8 +179,8 @@ def paths(entries: Mapping[str, Figure] | Mapping[str, Table]) -> list[str]:
     """Return the dotted paths of the functions of some entries."""
     names: set[str] = set()
     for entry in entries.values():
-        further = (entry.draw, entry.note) if isinstance(entry, Figure) else (entry.layout,)
-        names |= {entry.numbers, *filter(None, further)}
+        layouts = (entry.draw, entry.note) if isinstance(entry, Figure) else (entry.layout,)
+        names |= {entry.numbers, *filter(None, layouts)}
     return [f"{_STUDY}.{name}" for name in sorted(names)]
 
 
@@ -188,10 +188,10 @@ def arguments(
     figures: Mapping[str, Figure], config: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
     """Return the arguments of the functions of figures that the config has, by figure."""
-    return {
-        name: {argument: _value(config, key) for argument, key in figure.keys.items()}
-        for name, figure in figures.items()
-    }
+    arguments_of = {}
+    for name, figure in figures.items():
+        arguments_of[name] = {key: _value(config, path) for key, path in figure.keys.items()}
+    return arguments_of
 
 
 def _value(config: Mapping[str, Any], key: str) -> Any:

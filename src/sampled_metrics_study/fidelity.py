@@ -1,5 +1,6 @@
-"""Comparison of every printed number with ours, with the standard error of the difference, and its
-sharpness.
+"""Comparison of every printed number with ours, and how sharp the comparison is.
+
+A comparison has the standard error of the difference.
 
 The printed numbers of Tables 2 to 4 are random: they come from 1000 or 100 repetitions, and are
 rounded. Ours are expectations without repetitions, except in Table 2. The cells of recommender X
@@ -31,22 +32,20 @@ _MOST = 0.5
 
 
 def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) -> pd.DataFrame:
-    """Return a row with `COLUMNS` for each printed number of Tables 1 and 2; repetitions are those
-    of table_2.
+    """Return a row with `COLUMNS` for each printed number of Tables 1 and 2.
+
+    Repetitions are those of table_2.
     """
     on = ["recommender", "metric"]
-    exact, sampled = (
-        _with_cells(printed.merge(ours, how="left", on=on, suffixes=SUFFIXES), number, on).assign(
-            reading="default"
-        )
-        for number, printed, ours in (
-            (1, reference.table_1(), table_1),
-            (2, reference.table_2(), table_2),
-        )
-    )
+    exact = reference.table_1().merge(table_1, how="left", on=on, suffixes=SUFFIXES)
+    sampled = reference.table_2().merge(table_2, how="left", on=on, suffixes=SUFFIXES)
     rows = [
-        _rows(exact, "value", 0.0),
-        *_mean_and_sd_rows(sampled, reference.TOY_REPETITIONS, repetitions),
+        _rows(_with_cells(exact, 1, on).assign(reading="default"), "value", 0.0),
+        *_mean_and_sd_rows(
+            _with_cells(sampled, 2, on).assign(reading="default"),
+            reference.TOY_REPETITIONS,
+            repetitions,
+        ),
     ]
     return _judged(pd.concat(rows, ignore_index=True))
 
@@ -72,9 +71,8 @@ def compare_study(
     orders = _with_cells(orders, 4, _CELLS_4).assign(unit=0.01)
     probability = orders["correct_ours"]
     rows = [
-        _rows(
-            exact, "mean", exact["sd_ours"] ** 2
-        ),  # the paper breaks ties at random once; ours is the expectation
+        # the paper breaks ties at random once; ours is the expectation
+        _rows(exact, "mean", exact["sd_ours"] ** 2),
         *_mean_and_sd_rows(sampled, reference.REPETITIONS, np.inf),
         _rows(orders, "correct", probability * (1 - probability) / reference.REPETITIONS),
     ]
@@ -118,14 +116,15 @@ def _mean_and_sd_rows(
 
 
 def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with the variance over random starts added; the paper and we have one start
-    each.
+    """Return rows with the variance over random starts added.
+
+    The paper and we have one start each.
     """
     rows = rows.merge(spread[[*KEYS, "sd"]], on=KEYS, how="left")
-    starts = rows.pop("sd").fillna(0.0) ** 2
+    over_starts = rows.pop("sd").fillna(0.0) ** 2
     # over starts, the fractions of Table 4 also vary by sampling; the means of Table 3 hardly do
-    starts = np.where(rows["table"] == 4, np.maximum(starts - rows["variance"], 0.0), starts)
-    rows["variance"] += 2 * starts
+    without_sampling = np.maximum(over_starts - rows["variance"], 0.0)
+    rows["variance"] += 2 * np.where(rows["table"] == 4, without_sampling, over_starts)
     return rows
 
 
@@ -144,20 +143,21 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_reproduced(difference: Floats, unit: Floats, error: Floats) -> NDArray[np.bool_]:
-    """Return whether numbers are reproduced, from (…, cells) differences, last digits and standard
-    errors.
+    """Return whether numbers are reproduced, (…, cells).
+
+    Given are differences from the printed numbers, (…, cells), and units of their last digits and
+    standard errors, (cells,).
     """
     # half a unit, with a margin for binary rounding
     same_digits = np.abs(difference) <= unit / 2 * (1 + 1e-9)
     # a number that varies by less than a hundredth of the last digit is not random, so its digits
     # must agree
-    random = error**2 - unit**2 / 12 > (unit / 100) ** 2
-    return same_digits | (random & (np.abs(difference) <= LIMIT * error))
+    is_random = error**2 - unit**2 / 12 > (unit / 100) ** 2
+    return same_digits | (is_random & (np.abs(difference) <= LIMIT * error))
 
 
 def reproduced_times(rows: pd.DataFrame, factors: Floats) -> Ints:
-    """Return (factors,) numbers of cells that are reproduced if all of our numbers are multiplied
-    by a factor.
+    """Return (factors,) numbers of cells that are reproduced if ours are multiplied by a factor.
 
     The standard errors are unchanged, and the shares of Table 4 are at most 1.
     """
@@ -165,14 +165,15 @@ def reproduced_times(rows: pd.DataFrame, factors: Floats) -> Ints:
         rows[name].to_numpy(dtype=np.float64) for name in ("printed", "ours", "standard_error")
     )
     unit = rows["table"].map(_LAST_DIGIT).to_numpy()
-    most = np.where(rows["table"] == 4, 1.0, np.inf)
-    multiplied = np.minimum(np.asarray(factors)[:, np.newaxis] * ours, most)
+    largest = np.where(rows["table"] == 4, 1.0, np.inf)
+    multiplied = np.minimum(np.asarray(factors)[:, np.newaxis] * ours, largest)
     return _is_reproduced(multiplied - printed, unit, error).sum(axis=1)
 
 
 def unnoticed_factor(rows: pd.DataFrame) -> float:
-    """Return the largest e up to which the number of reproduced cells does not notice a factor 1 +
-    e, or 1 - e.
+    """Return the largest e for which a common factor of our numbers is unnoticed.
+
+    The factor is 1 + e or 1 - e, and no factor between it and 1 is noticed either.
 
     A factor is noticed if more cells are lost than chance explains at 95 %. A cell is beyond 3
     standard errors with the probability of a normal variable. Steps of 0.01 % are tried, up to 50
@@ -181,11 +182,11 @@ def unnoticed_factor(rows: pd.DataFrame) -> float:
     steps: Floats = np.linspace(0.0, _MOST, round(_MOST / _STEP) + 1)
     lost = np.arange(len(rows) + 1)
     by_chance = lost[bdtr(lost, len(rows), 2 * ndtr(-LIMIT)) >= 0.95][0]
-    least = reproduced_times(rows, np.ones(1))[0] - by_chance
+    fewest = reproduced_times(rows, np.ones(1))[0] - by_chance
     unnoticed = []
     for sign in (1.0, -1.0):
         factors: Floats = 1.0 + sign * steps
-        noticed = np.flatnonzero(reproduced_times(rows, factors) < least)
+        noticed = np.flatnonzero(reproduced_times(rows, factors) < fewest)
         unnoticed.append(float(steps[noticed[0] - 1] if len(noticed) else steps[-1]))
     return max(unnoticed)
 
@@ -198,11 +199,10 @@ def sharpness(table: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for (number, reading), cells in table.groupby(["table", "reading"], sort=False):
-        ends = int(cells["printed"].isin([0.0, 1.0]).sum())
-        times = reproduced_times(cells, np.array(FACTORS))
-        rows.append(
-            (number, reading, len(cells), ends, *times, f"{100 * unnoticed_factor(cells):.2f} %")
-        )
+        at_ends = int(cells["printed"].isin([0.0, 1.0]).sum())
+        reproduced = reproduced_times(cells, np.array(FACTORS))
+        unnoticed = f"{100 * unnoticed_factor(cells):.2f} %"
+        rows.append((number, reading, len(cells), at_ends, *reproduced, unnoticed))
     larger = [f"Reproduced if ours were {100 * (factor - 1):.0f} % larger" for factor in FACTORS]
     names = [
         "Table",
@@ -237,18 +237,16 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sections(table: pd.DataFrame) -> list[Section]:
-    """Lay out compared numbers: counts and sharpness, then the numbers that are not reproduced,
-    then all numbers.
-    """
+    """Lay out compared numbers: counts, sharpness, the numbers not reproduced, and all numbers."""
     cells = pd.DataFrame(
         {
             "Table": table["table"].astype(str),
             "Reading": table["reading"],
             "Cell": table["cell"],
-            "Printed": [f"{value:.4f}" for value in table["printed"]],
-            "Ours": [f"{value:.4f}" for value in table["ours"]],
-            "Standard error": [f"{value:.5f}" for value in table["standard_error"]],
-            "z": [f"{value:+z.1f}" for value in table["z"]],
+            "Printed": table["printed"].map("{:.4f}".format),
+            "Ours": table["ours"].map("{:.4f}".format),
+            "Standard error": table["standard_error"].map("{:.5f}".format),
+            "z": table["z"].map("{:+z.1f}".format),
             "Reproduced": table["ok"].map({True: "yes", False: "no"}),
         }
     )

@@ -39,8 +39,7 @@ class Ends(NamedTuple):
 
 @styled
 def draw(exact: Ends, sampled: Ends) -> Figure:
-    """Draw a line for each recommender, from its exact value on the left to its sampled value on
-    the right.
+    """Draw a line for each recommender, from its exact value on the left to its sampled one.
 
     The two sides have scales of their own. Each spans from the lowest to the highest end of an
     interval, so that lines cross where the order of two recommenders differs. Of many recommenders,
@@ -57,28 +56,27 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
     panel = figure.subplots()
     looks = [styles_of[name] for name in names]
     sides = exact, sampled
-    places = [_places(side, names, shared=sides if len(names) == 1 else ()) for side in sides]
+    shared = sides if len(names) == 1 else ()
+    places = [_places(side, names, shared=shared) for side in sides]
     for name, look in zip(names, looks, strict=True):
         panel.plot([0, 1], [place.loc[name, "value"] for place in places], linewidth=1.4, **look)
     for x, (side, place) in enumerate(zip(sides, places, strict=True)):
         heights = _apart(place["value"])
         for number, (name, look) in enumerate(zip(names, looks, strict=True), 1):
-            beside = x + (0.025 if x == 0 else -0.025) * number  # intervals stand side by side
+            bar = x + (0.025 if x == 0 else -0.025) * number  # intervals stand side by side
             panel.plot(
-                [beside] * 2,
+                [bar] * 2,
                 place.loc[name, ["low", "high"]],
                 color=look["color"],
                 linewidth=2.5,
                 alpha=0.5,
             )
-            text = f"{100 * side.value[name]:.1f} %"
-            text = (
-                f"{literal(texts[name])}  {text}" if x == 0 else f"{text}  {literal(texts[name])}"
-            )
+            value = f"{100 * side.value[name]:.1f} %"
+            label = literal(texts[name])
             panel.text(
                 x - 0.06 + 0.12 * x,
                 heights[name],
-                text,
+                f"{label}  {value}" if x == 0 else f"{value}  {label}",
                 ha="left" if x else "right",
                 va="center",
                 fontsize=_LETTERS,
@@ -98,8 +96,9 @@ def draw(exact: Ends, sampled: Ends) -> Figure:
 
 
 def _places(side: Ends, names: "pd.Index[str]", shared: Sequence[Ends] = ()) -> pd.DataFrame:
-    """Return the values and ends of recommenders as heights from 0 to 1, on a scale from 0 if sides
-    share it.
+    """Return the values and ends of recommenders as heights from 0 to 1.
+
+    If sides share the scale, it begins at 0.
     """
     table = pd.DataFrame({"value": side.value, "low": side.low, "high": side.high}).loc[names]
     table["low"] = table["low"].fillna(table["value"])
@@ -108,7 +107,7 @@ def _places(side: Ends, names: "pd.Index[str]", shared: Sequence[Ends] = ()) -> 
     highest = table["high"].max()
     if shared:
         lowest = 0.0
-        highest = max(float(np.fmax(one.value, one.high).max()) for one in shared)
+        highest = max(float(np.fmax(ends.value, ends.high).max()) for ends in shared)
     return (table - lowest) / (highest - lowest) if highest > lowest else table * 0 + 0.5
 
 

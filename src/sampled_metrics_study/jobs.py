@@ -52,12 +52,11 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
         sys.stderr.write(f"{title} failed: {error}\n  log: {log}\n")
         raise SystemExit(1) from None
     except Exception as error:
-        what = (
-            f"unexpected {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-        )
+        first_line = str(error).splitlines()[0] if str(error) else ""
+        message = f"unexpected {type(error).__name__}: {first_line}"
         logging.exception("unexpected")
-        logging.error("error: %s", what)
-        sys.stderr.write(f"{title} failed: {what}\n  log: {log}\n")
+        logging.error("error: %s", message)
+        sys.stderr.write(f"{title} failed: {message}\n  log: {log}\n")
         raise
     logging.info("finished in %.1f s", time.monotonic() - started)
 
@@ -91,8 +90,9 @@ def _logged(steps: Iterable[Any], total: int, what: str) -> Iterator[Any]:
 
 
 def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
-    """Log a remark on the sample sizes that were not used because a user has too few other
-    candidates.
+    """Log a remark on the sample sizes that were left out.
+
+    They are those for which a user has too few other candidates.
     """
     left_out = sorted(set(sizes) - set(used))
     if left_out:

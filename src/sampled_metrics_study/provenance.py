@@ -20,12 +20,9 @@ def code() -> str:
     source = Path(sampled_metrics.__file__)
     if _git(source.parent, "ls-files", "--error-unmatch", source.name) is None:
         return version
-    changed = (
-        " with changes"
-        if _git(source.parent, "status", "--porcelain", "--untracked-files=no", ":/")
-        else ""
-    )
-    return f"{version}, commit {_git(source.parent, 'rev-parse', 'HEAD')}{changed}"
+    commit = _git(source.parent, "rev-parse", "HEAD")
+    changes = _git(source.parent, "status", "--porcelain", "--untracked-files=no", ":/")
+    return f"{version}, commit {commit}{' with changes' if changes else ''}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

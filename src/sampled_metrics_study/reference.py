@@ -83,9 +83,7 @@ Y-Z auc       100          100            100  100   100     100      100
 
 
 def covers_toy(config: Mapping[str, Any]) -> bool:
-    """Return whether a configuration's running example is the paper's and covers all of its
-    claims.
-    """
+    """Return whether a config's running example is the paper's and covers all of its claims."""
     toy = config["toy"]
     figures = config["figures"]
     return toy is not None and (
@@ -102,8 +100,9 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
 
 
 def study_differences(config: Mapping[str, Any]) -> list[str]:
-    """Return in what a configuration does not cover the paper's study, whatever its data; nothing
-    if it does.
+    """Return in what a config does not cover the paper's study, whatever its data.
+
+    The result is empty if the config covers it.
 
     The parameters of the recommenders may differ from config.yaml. `data_differences` and
     `has_paper_users` are about the data.
@@ -122,31 +121,31 @@ def study_differences(config: Mapping[str, Any]) -> list[str]:
         "estimators": (config["estimators"], sorted(ESTIMATORS)),
         "figures.figure-6.estimators": (figure_6["estimators"], ("uncorrected", "bv-0.1")),
     }
-    lacking = {
-        key: [name for name in names if name not in stated]
-        for key, (stated, names) in needed.items()
-    }
-    return [
-        *_unequal(values),
-        *([] if sampling["repetitions"] > 1 else ["sampling.repetitions is 1"]),
-        *(f"{key} lacks {', '.join(names)}" for key, names in lacking.items() if names),
-    ]
+    differences = _unequal(values)
+    if sampling["repetitions"] <= 1:
+        differences.append("sampling.repetitions is 1")
+    for key, (stated, names) in needed.items():
+        lacking = [name for name in names if name not in stated]
+        if lacking:
+            differences.append(f"{key} lacks {', '.join(lacking)}")
+    return differences
 
 
 def data_differences(config: Mapping[str, Any], name: str) -> list[str]:
-    """Return in what a dataset is not ml-1m, unfiltered, and split by each user's last event, as in
-    the paper.
+    """Return in what a dataset is not ml-1m, unfiltered, and split as in the paper.
+
+    The paper's split holds out the last event of each user.
     """
     dataset = config["datasets"][name]
     split = config["split"]
-    of_dataset = f"datasets.{name}"
+    where = f"datasets.{name}"
     if name != DATASET:
         return [f"{name} is not the paper's dataset, {DATASET}"]
     return _unequal(
         {
-            f"{of_dataset}.min_rating": (dataset["min_rating"], 0),
-            f"{of_dataset}.core": (dataset["core"], 0),
-            f"{of_dataset}.test": (dataset["test"], None),
+            f"{where}.min_rating": (dataset["min_rating"], 0),
+            f"{where}.core": (dataset["core"], 0),
+            f"{where}.test": (dataset["test"], None),
             "split.strategy": (split["strategy"], "last-event"),
             "split.held_out": (split["held_out"], 1),
             "split.min_training_events": (split["min_training_events"], 1),
@@ -157,15 +156,14 @@ def data_differences(config: Mapping[str, Any], name: str) -> list[str]:
 def _unequal(values: Mapping[str, tuple[Any, Any]]) -> list[str]:
     """Return which keys have another value than in the paper; the mapping has both, by key."""
     return [
-        f"{key} is {value}, not {of_paper}"
-        for key, (value, of_paper) in values.items()
-        if value != of_paper
+        f"{key} is {value}, not {paper_value}"
+        for key, (value, paper_value) in values.items()
+        if value != paper_value
     ]
 
 
 def has_paper_users(table: ExactRanks) -> bool:
-    """Return whether ranks are of the paper's users, each with as many candidates as in the paper's
-    split.
+    """Return whether ranks are of the paper's users, with the candidates of the paper's split.
 
     The 6040 numbers of candidates are n minus the training events of each user. No other data have
     the same ones.
@@ -175,8 +173,9 @@ def has_paper_users(table: ExactRanks) -> bool:
 
 
 def stand_in(facts: Mapping[str, Any] | None, table: ExactRanks) -> str:
-    """Return what has the paper's users and is not known to be of the publisher's archive: archive,
-    ranks or nothing.
+    """Return what may be of a stand-in for the publisher's archive: archive, ranks or nothing.
+
+    It has the paper's users, and is not known to be of that archive.
 
     Facts are those of the archive; without them, the ranks are ready-made.
     """
@@ -188,8 +187,9 @@ def stand_in(facts: Mapping[str, Any] | None, table: ExactRanks) -> str:
 
 
 def require_paper_users(table: ExactRanks, dataset: str) -> None:
-    """Raise DataError if the ranks on a dataset that is called as the paper's are not of its users
-    and candidates.
+    """Raise DataError if ranks are not of the paper's users and candidates.
+
+    The ranks are those on a dataset that has the name of the paper's.
     """
     if not has_paper_users(table):
         raise DataError(
@@ -199,8 +199,9 @@ def require_paper_users(table: ExactRanks, dataset: str) -> None:
 
 
 def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.DataFrame:
-    """Return a row for each cell of a table: its keys, mean and sd (NaN if there is none), divided
-    by the scale.
+    """Return a row for each cell of a table: its keys, mean and sd (NaN if there is none).
+
+    The numbers are divided by the scale.
     """
     header, *lines = (line.split() for line in text.strip("\n").splitlines())
     rows = []
@@ -223,8 +224,9 @@ def table_2() -> pd.DataFrame:
 
 
 def table_3() -> pd.DataFrame:
-    """Return Table 3 in fractions; columns metric, recommender, estimator, mean, sd (NaN for
-    exact), unit.
+    """Return Table 3 in fractions; columns metric, recommender, estimator, mean, sd, unit.
+
+    The exact numbers have no sd (NaN).
     """
     return _table(_TABLE_3, ["metric", "recommender"], "estimator", 100).assign(unit=0.0001)
 

@@ -65,7 +65,7 @@ class Evaluation:
     Attributes:
         design: how negatives are drawn from each event's own other candidates.
         repetitions: number of repetitions.
-        readings: names of `variants.VARIANTS`. They share the draws.
+        readings: names of `VARIANTS`. They share the draws.
         estimators: labels of estimators, fitted for a table's mean number of candidates.
         metrics: labels of metrics.
         assume_replacement: whether estimators take P(x | r) as binomial.
@@ -79,8 +79,9 @@ class Evaluation:
     assume_replacement: bool
 
     def labels(self, reading: str) -> list[str]:
-        """Return the labels of the estimators that a reading uses: those of the evaluation, or
-        their substitutes.
+        """Return the labels of the estimators that a reading uses.
+
+        They are those of the evaluation, or their substitutes.
         """
         substitutes = VARIANTS[reading].substitutes
         return [substitutes.get(label, label) for label in self.estimators]
@@ -90,8 +91,9 @@ class Evaluation:
         return sorted({label for reading in self.readings for label in self.labels(reading)})
 
     def fit(self, candidates: int) -> dict[str, Estimate]:
-        """Return the estimators that the readings use by label, fitted for all metrics and n
-        candidates.
+        """Return the estimators that the readings use, by label, fitted for n candidates.
+
+        They are fitted for all metrics.
         """
         outcomes = Outcomes.from_design(self.design, candidates)
         metrics = [metric(label) for label in self.metrics]
@@ -132,21 +134,20 @@ class Evaluation:
 
 
 def by_size(parts: Mapping[int | None, pd.DataFrame]) -> pd.DataFrame:
-    """Return tables by m as one table, with a first column negatives; the table of the key None is
-    unchanged.
+    """Return tables by m as one table, with a first column negatives.
+
+    The table of the key None is unchanged.
     """
     if None in parts:
         return parts[None]
     return pd.concat(parts, names=["negatives"]).reset_index("negatives").reset_index(drop=True)
 
 
-def of_size(table: pd.DataFrame, negatives: int | None) -> pd.DataFrame:
+def part_of_size(table: pd.DataFrame, negatives: int | None) -> pd.DataFrame:
     """Return the part of a table of `by_size` with these negatives."""
-    return (
-        table
-        if negatives is None
-        else table[table["negatives"] == negatives].drop(columns="negatives")
-    )
+    if negatives is None:
+        return table
+    return table[table["negatives"] == negatives].drop(columns="negatives")
 
 
 def sizes_of(table: pd.DataFrame) -> list[int | None]:
@@ -156,8 +157,7 @@ def sizes_of(table: pd.DataFrame) -> list[int | None]:
 
 @on_one_thread
 def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
-    """Return the condition numbers of the fits of an evaluation's linear estimators, for n
-    candidates.
+    """Return the condition numbers of the fits of linear estimators, for n candidates.
 
     The column digits has the correct decimal digits of the worst weight, out of sixteen.
     """
@@ -221,16 +221,21 @@ def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     """
     evaluation.design.check(table.candidates)
     fitted = evaluation.fit(table.mean_candidates)
-    weights = {label: one.weights for label, one in fitted.items() if one.weights is not None}
+    weights = {
+        label: estimate.weights
+        for label, estimate in fitted.items()
+        if estimate.weights is not None
+    }
     stacked = np.vstack([np.empty((0, evaluation.design.negatives + 1)), *weights.values()])
     missing = np.full((len(evaluation.metrics), 2), np.nan)
     columns = ["mean_exact", "sd_exact"]
     rows = []
     for reading in evaluation.readings:
-        both = np.stack(
+        # mean and standard deviation by row of weights, then by estimator and metric
+        linear = np.stack(
             linear_moments(table, evaluation.design, stacked, VARIANTS[reading].tie_rule), axis=1
         )
-        moments = dict(zip(weights, both.reshape(len(weights), *missing.shape), strict=True))
+        moments = dict(zip(weights, linear.reshape(len(weights), *missing.shape), strict=True))
         by_label = [moments.get(label, missing) for label in evaluation.labels(reading)]
         rows.append(np.stack(by_label, axis=1).reshape(-1, 2))
     keys = [evaluation.readings, evaluation.metrics, evaluation.estimators]

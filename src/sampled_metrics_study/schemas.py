@@ -36,8 +36,9 @@ from sampled_metrics_study.data.archives import require_addresses
 
 
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
-    """Fill in the defaults of a schema, in place, and refuse, in a line that names the key, what it
-    does not allow.
+    """Fill in the defaults of a schema, in place, and refuse what it does not allow.
+
+    The message is one line that names the key.
     """
     _fill_in_defaults(config, schema)
     error = best_match(_Validator(schema).iter_errors(config))
@@ -46,8 +47,9 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
 
 
 def settle_labels(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Write the labels that the keyword `labels` marks in their usual form, in place, after a
-    check.
+    """Write the labels that the keyword `labels` marks in their usual form, in place.
+
+    The config has been checked.
     """
     for key, subschema in schema.get("properties", {}).items():
         if "labels" in subschema and isinstance(config, dict):
@@ -64,8 +66,9 @@ def _usual(labels: Any, kind: str) -> Any:
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, in place and from the outside in, so that a default {} is
-    filled in too.
+    """Set missing keys to their defaults, in place.
+
+    The outer keys come first, so that a default {} is filled in too.
     """
     if not isinstance(config, dict):
         return
@@ -98,11 +101,11 @@ def _labels(validator: Any, kind: str, instance: Any, schema: Any) -> Iterator[V
     labels = instance if isinstance(instance, list) else [instance]
     if not labels or not all(isinstance(label, str) for label in labels):
         return
-    find_one, find_all = _KINDS_OF_LABELS[kind]
+    read_label, read_labels = _KINDS_OF_LABELS[kind]
     try:
         for label in labels:
-            find_one(label)
-        find_all(labels, "labels")
+            read_label(label)
+        read_labels(labels, "labels")
     except ConfigError as error:
         yield ValidationError(str(error).removeprefix("labels: "))
 
@@ -121,12 +124,10 @@ def _file_name(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[V
 
 def _addresses(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     """Yield an error if a text of a list is no address to download from."""
+    if not isinstance(instance, list) or not all(isinstance(url, str) for url in instance):
+        return
     try:
-        if (
-            isinstance(instance, list)
-            and instance
-            and all(isinstance(url, str) for url in instance)
-        ):
+        if instance:
             require_addresses(instance, "urls")
     except ConfigError as error:
         yield ValidationError(str(error).removeprefix("urls: "))
@@ -210,28 +211,20 @@ def _one_line(error: ValidationError, where: str) -> str:
         return f"{key}: lacks the key {missing!r}"
     allowed = _ALLOWED.get(str(error.validator), error.message)
     value = error.validator_value
-    if (
-        error.validator == "type"
-        and isinstance(error.instance, str)
-        and re.fullmatch(r"-?[\d.]+", error.instance)
-    ):
-        allowed += " (in --config, numbers inside of braces are text: write them into a file)"
-    if (
-        error.validator == "type"
-        and isinstance(error.instance, str)
-        and _POWER.fullmatch(error.instance)
-    ):
-        allowed += f" (YAML reads {error.instance} as text: write {float(error.instance):.15g})"
-    is_text = (
-        error.validator == "type"
-        and "string" in value
-        and not isinstance(error.instance, str | list | dict)
+    is_of_wrong_type = error.validator == "type"
+    if is_of_wrong_type and isinstance(error.instance, str):
+        if re.fullmatch(r"-?[\d.]+", error.instance):
+            allowed += " (in --config, numbers inside of braces are text: write them into a file)"
+        if _POWER.fullmatch(error.instance):
+            allowed += f" (YAML reads {error.instance} as text: write {float(error.instance):.15g})"
+    should_be_text = (
+        is_of_wrong_type and "string" in value and not isinstance(error.instance, str | list | dict)
     )
     if isinstance(value, list):
-        value = (" or " if error.validator == "type" else ", ").join(map(str, value))
+        value = (" or " if is_of_wrong_type else ", ").join(map(str, value))
     return (
         f"{key}: {allowed.replace('VALUE', str(value))}, not "
-        f"{_IN_SHORT.repr(error.instance)}{_QUOTE * is_text}"
+        f"{_IN_SHORT.repr(error.instance)}{_QUOTE * should_be_text}"
     )
 
 

@@ -21,11 +21,10 @@ from sampled_metrics.reporting.drawing import inline_svg
 from sampled_metrics.reporting.page import render
 from sampled_metrics.reporting.tables import PageTable, laid_out
 from sampled_metrics_study import decided, fidelity, figures, reference, summary_words, tables
-from sampled_metrics_study.repetitions import VARIANTS, of_size, sizes_of
+from sampled_metrics_study.repetitions import VARIANTS, part_of_size, sizes_of
 
-_WIDER = (
-    1.25  # how much wider than with all candidates an interval of stages may be that the page names
-)
+# how much wider than with all candidates an interval of stages may be that the page names
+_WIDER = 1.25
 _SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
 # share of samples that agree on the order of a pair, from which the page does not say that they
 # differ
@@ -76,7 +75,18 @@ def summary(
     recommender, its type by default.
     """
     names = list(config["recommenders"])
-    sizes = np.atleast_1d(config["sampling"]["negatives"]).tolist()
+    # a recommender may be trained on some datasets, and have ready-made ranks of others
+    on_any = set().union(*(dataset.trained for dataset in studied))
+    on_all = set(names).intersection(*(dataset.trained for dataset in studied))
+    trained = [name for name in names if name in on_any]
+    ready_made = [name for name in names if name not in on_all]
+    leaking = [
+        dataset.name
+        for dataset in studied
+        if dataset.trained and not config["datasets"][dataset.name]["test"]
+    ]
+    facts = {dataset.name: _facts(dataset, config["datasets"][dataset.name]) for dataset in studied}
+    split = {key: value for key, value in config["split"].items() if value is not None}
     return render(
         "summary.html",
         "sampled_metrics_study",
@@ -85,7 +95,7 @@ def summary(
         one_item_each=all(
             table.weights is None for dataset in studied for table in dataset.ranks.values()
         ),
-        sizes=sizes,
+        sizes=np.atleast_1d(config["sampling"]["negatives"]).tolist(),
         most_drawn=figures.SHOWN,
         level="95 %",
         answers=[
@@ -94,27 +104,14 @@ def summary(
         stages=[cost for dataset in studied for cost in stage_costs(dataset)],
         datasets=[dataset._asdict() | _results(dataset, config) for dataset in studied],
         captions=captions,
-        leaking=[
-            one.name for one in studied if one.trained and not config["datasets"][one.name]["test"]
-        ],
-        trained=[name for name in names if any(name in dataset.trained for dataset in studied)],
-        ready_made=[
-            name for name in names if not all(name in dataset.trained for dataset in studied)
-        ],
-        facts=laid_out(
-            pd.DataFrame(
-                {
-                    dataset.name: _facts(dataset, config["datasets"][dataset.name])
-                    for dataset in studied
-                }
-            )
-            .fillna("-")
-            .reset_index(names="Dataset")
-        ),
+        leaking=leaking,
+        trained=trained,
+        ready_made=ready_made,
+        facts=laid_out(pd.DataFrame(facts).fillna("-").reset_index(names="Dataset")),
         recommenders=_rows(
             ["Recommender", "Type", "Parameters"], _recommenders(config, studied, kinds)
         ),
-        split=_options({key: value for key, value in config["split"].items() if value is not None}),
+        split=_options(split),
         paper=None if printed is None else _comparison_with_paper(printed, claims, config),
         made_from=_rows(["What", "Version or SHA-256"], made_from.items()),
         version=__version__,
@@ -132,8 +129,9 @@ def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> PageTable:
 
 
 def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[str, Any]:
-    """Return the answer on a dataset by the first metric and reading, for a sample size; None if
-    there is only one.
+    """Return the answer on a dataset by the first metric and reading, for a sample size.
+
+    The size m is None if the study has only one.
 
     An order of two recommenders is right or wrong only if the exact ranks decide it. Among others,
     the answer has: the recommenders, the best by the exact metric first, with their exact and
@@ -144,7 +142,8 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     label = config["metrics"][0]
     reading = config["sampling"]["readings"][0]
     table_3, table_4 = (
-        of_size(one[one["reading"] == reading], m) for one in (dataset.table_3, dataset.table_4)
+        part_of_size(table[table["reading"] == reading], m)
+        for table in (dataset.table_3, dataset.table_4)
     )
     negatives = config["sampling"]["negatives"] if m is None else int(m)
     cells = table_3[table_3["metric"] == label]
@@ -154,27 +153,37 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     means = wide["mean"]
     spread = wide["sd"]
     names = list(map(str, wide.index))
-    known = dataset.exact.decided
-    pairs = [(better, worse) for of_metric, better, worse in known or [] if of_metric == label]
     sampled = means.get("uncorrected")
+
+    # the pairs that the exact ranks decide by this metric
+    known = dataset.exact.decided
+    pairs = [(better, worse) for name, better, worse in known or [] if name == label]
     gaps = {} if sampled is None else {pair: sampled[pair[0]] - sampled[pair[1]] for pair in pairs}
-    can_turn = [name for name in config["metrics"] if can_mislead(name)]
-    of_decided = table_4[decided.is_decided(table_4, known)]
-    on_samples = of_decided[of_decided["estimator"] == "uncorrected"]
-    can_be_wrong = on_samples[on_samples["metric"].isin(can_turn)]
     wrong = [pair for pair, gap in gaps.items() if gap < -EQUAL]
     alike = [pair for pair, gap in gaps.items() if abs(gap) <= EQUAL]
-    remarks = [
-        f"{name}: {remark}." for name in names if (remark := ties_remark(dataset.ranks[name]))
-    ]
-    given = {
+
+    # those that they decide by all metrics that sampling can mislead
+    misleading = [name for name in config["metrics"] if can_mislead(name)]
+    decided_rows = table_4[decided.is_decided(table_4, known)]
+    sampled_rows = decided_rows[decided_rows["estimator"] == "uncorrected"]
+    can_be_wrong = sampled_rows[sampled_rows["metric"].isin(misleading)]
+    undecided = 0
+    if known is not None:
+        all_pairs = comb(len(names), 2) * len(misleading)
+        undecided = all_pairs - sum(name in misleading for name, _, _ in known)
+
+    further = []
+    if m == sizes_of(dataset.table_3)[0]:  # what the exact ranks say is the same for all m
+        remarks = {name: ties_remark(dataset.ranks[name]) for name in names}
+        further = [
+            *dataset.exact.on_margin,
+            *(f"{name}: {remark}." for name, remark in remarks.items() if remark),
+        ]
+    values = {
         "dataset": dataset.name,
         "heading": dataset.name if m is None else f"{dataset.name}, {m} negatives",
         "stand_in": dataset.stand_in,
-        # what the exact ranks say is the same for all m
-        "further": [*dataset.exact.on_margin, *remarks]
-        if m == sizes_of(dataset.table_3)[0]
-        else [],
+        "further": further,
         "metric": metric_name(label),
         "negatives": negatives,
         "recommenders": names,
@@ -186,43 +195,57 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
         "turned": bool(wrong or alike),
         "unsteady": [
             (row.better, row.worse, row.correct)
-            for row in on_samples.itertuples()
+            for row in sampled_rows.itertuples()
             if row.metric == label and 1 - _STEADY < row.correct < _STEADY
         ],
         "wrong_of_all": int((can_be_wrong["correct"] < 0.5).sum()),
         "decided_of_all": len(can_be_wrong),
-        "undecided_of_all": 0
-        if known is None
-        else comb(len(names), 2) * len(can_turn)
-        - sum(of_metric in can_turn for of_metric, _, _ in known),
+        "undecided_of_all": undecided,
         "can_turn": can_mislead(label),
-        "unchanged": [metric_name(name) for name in config["metrics"] if name not in can_turn],
-        "correction": _correction(means, spread, of_decided[of_decided["metric"].isin(can_turn)]),
+        "unchanged": [metric_name(name) for name in config["metrics"] if name not in misleading],
+        "correction": _correction(
+            means, spread, decided_rows[decided_rows["metric"].isin(misleading)]
+        ),
         "figure": "",
     }
     if sampled is None:
-        return given
+        return values
     exact = dataset.exact.values[dataset.exact.values["metric"] == label].set_index("recommender")
     exact = exact[exact.index.isin(names)]  # in the order of all figures
-    deviation = 2 * spread["uncorrected"]
+    return values | _figure(values, exact, sampled, spread["uncorrected"])
+
+
+def _figure(
+    answer: Mapping[str, Any],
+    exact: pd.DataFrame,
+    sampled: "pd.Series[float]",
+    deviation: "pd.Series[float]",
+) -> dict[str, Any]:
+    """Return the figure of an answer, and what its lines and bars need said.
+
+    Exact are columns value, low and high by recommender; sampled and deviation are the mean and the
+    standard deviation of the uncorrected metric.
+    """
+    negatives = answer["negatives"]
     sides = (
-        figures.Ends(f"exact {metric_name(label)}", exact["value"], exact["low"], exact["high"]),
+        figures.Ends(f"exact {answer['metric']}", exact["value"], exact["low"], exact["high"]),
         figures.Ends(
             f"among {counted(negatives, 'negative')}",
             sampled,
-            sampled - deviation,
-            sampled + deviation,
+            sampled - 2 * deviation,
+            sampled + 2 * deviation,
         ),
     )
     crossing = [
-        pair
-        for pair in combinations(names[: figures.SHOWN], 2)
-        if sampled[pair[0]] < sampled[pair[1]] - EQUAL
+        (better, worse)
+        for better, worse in combinations(answer["recommenders"][: figures.SHOWN], 2)
+        if sampled[better] < sampled[worse] - EQUAL
     ]
-    return given | {
+    pairs = answer["pairs"] or []
+    return {
         "sides": sides,
         "figure": inline_svg(
-            figures.draw(*sides), "Exact and sampled values", f"{dataset.name}-{negatives}"
+            figures.draw(*sides), "Exact and sampled values", f"{answer['dataset']}-{negatives}"
         ),
         "lines_cross": bool(crossing),
         "undecided_cross": any(pair not in pairs for pair in crossing),
@@ -233,23 +256,23 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
 def _correction(
     means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame
 ) -> dict[str, Any] | None:
-    """Return what corrections do, from means and deviations by recommender and estimator; None if
-    there is none.
+    """Return what corrections do; None if there is none.
+
+    Means and deviations are by recommender and estimator.
 
     They are the ones with the smallest root mean square error, and those with the most right orders
     of the decided pairs, over all metrics. A share that is not known is missing (None).
     """
-    errors = (
-        np.sqrt((means.sub(means["exact"], axis=0) ** 2 + spread**2).mean(skipna=False))
-        .drop("exact")
-        .dropna()
-    )
+    squares = means.sub(means["exact"], axis=0) ** 2 + spread**2
+    errors = np.sqrt(squares.mean(skipna=False)).drop("exact").dropna()
     corrected = errors.drop("uncorrected", errors="ignore")
     if corrected.empty:
         return None
     nearest = corrected.index[corrected <= corrected.min() + EQUAL]
     right = decided.groupby("estimator", sort=False)["correct"].mean()
-    of_corrections = right[right.index.isin(corrected.index)]
+    right_corrected = right[right.index.isin(corrected.index)]
+    most_right = right_corrected.max()
+    best_for_order = right_corrected.index[right_corrected >= most_right - _SAME_RIGHT]
     return {
         "corrections": len(corrected),
         "nearest": list(map(estimator_name, nearest)),
@@ -257,76 +280,76 @@ def _correction(
         "uncorrected_error": errors.get("uncorrected"),
         "right": right.get(nearest[0]),
         "uncorrected_right": right.get("uncorrected"),
-        "most_right": of_corrections.max(),
-        "best_for_order": list(
-            map(
-                estimator_name,
-                of_corrections.index[of_corrections >= of_corrections.max() - _SAME_RIGHT],
-            )
-        ),
+        "most_right": most_right,
+        "best_for_order": list(map(estimator_name, best_for_order)),
     }
 
 
 def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
-    """Return what stages would have taken of each recommender, with the smallest depth that has an
-    interval.
+    """Return what stages would have taken of each recommender.
+
+    The depth is the smallest one that has an interval.
     """
+    if dataset.budget is None:
+        return []
     costs = []
-    for name, table in (
-        () if dataset.budget is None else dataset.budget.groupby("recommender", sort=False)
-    ):
-        every = table[table["way"] == "all candidates"].iloc[0]
+    for name, table in dataset.budget.groupby("recommender", sort=False):
+        all_candidates = table[table["way"] == "all candidates"].iloc[0]
         stages = table[table["way"] == "stages"]
-        for _, row in stages[stages["width"] <= _WIDER * every["width"]][:1].iterrows():
-            of_row = {
-                "scores": row["scores"],
-                "all_scores": every["scores"],
-                "ratio": row["width"] / every["width"],
-            }
-            costs.append({"dataset": dataset.name, "recommender": name, **of_row})
+        narrow = stages[stages["width"] <= _WIDER * all_candidates["width"]]
+        if len(narrow):
+            smallest = narrow.iloc[0]
+            costs.append(
+                {
+                    "dataset": dataset.name,
+                    "recommender": name,
+                    "scores": smallest["scores"],
+                    "all_scores": all_candidates["scores"],
+                    "ratio": smallest["width"] / all_candidates["width"],
+                }
+            )
     return costs
 
 
 def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading, a part for
-    each m.
+    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading.
+
+    The tables have a part for each m.
     """
     reading = config["sampling"]["readings"][0]
     repetitions = config["sampling"]["repetitions"]
     parts: dict[str, list[dict[str, Any]]] = {"table-3": [], "table-4": []}
     for name, table in (("table-3", dataset.table_3), ("table-4", dataset.table_4)):
         for m in sizes_of(table) if len(table) else []:  # a single recommender has no pairs
-            cells = of_size(table[table["reading"] == reading], m)
-            wide = (
-                decided.table_3(cells, dataset.exact)
-                if name == "table-3"
-                else decided.table_4(cells, dataset.exact, repetitions)
-            )
-            heading = (
-                VARIANTS[reading].heading if m is None else f"m = {m}. {VARIANTS[reading].heading}"
-            )
+            cells = part_of_size(table[table["reading"] == reading], m)
+            if name == "table-3":
+                wide = decided.table_3(cells, dataset.exact)
+            else:
+                wide = decided.table_4(cells, dataset.exact, repetitions)
+            size = "" if m is None else f"m = {m}. "
+            heading = f"{size}{VARIANTS[reading].heading}"
             parts[name].append({"heading": heading, "table": laid_out(wide)})
-    values = dataset.exact.values
-    ends = [
-        f" ({100 * low:.2f} to {100 * high:.2f})"
-        for low, high in zip(values["low"], values["high"], strict=True)
+    return {"exact_values": laid_out(_exact_cells(dataset.exact.values)), "tables": parts}
+
+
+def _exact_cells(values: pd.DataFrame) -> pd.DataFrame:
+    """Return exact values with their intervals, a row for each recommender."""
+    rows = zip(values["value"], values["low"], values["high"], strict=True)
+    texts = [
+        f"{100 * value:.2f} ({100 * low:.2f} to {100 * high:.2f})" for value, low, high in rows
     ]
-    cells = values.assign(
-        cell=(100 * values["value"]).map("{:.2f}".format) + pd.Series(ends, values.index)
-    )
-    cells["cell"] = cells["cell"].str.removesuffix(" (nan to nan)")
-    exact = cells.pivot(index="recommender", columns="metric", values="cell").rename_axis(
-        columns=None
-    )
-    exact = exact.loc[values["recommender"].unique(), values["metric"].unique()].rename(
-        columns=metric_name
-    )
-    return {"exact_values": laid_out(exact.reset_index(names="Recommender")), "tables": parts}
+    cells = values.assign(cell=[text.removesuffix(" (nan to nan)") for text in texts])
+    table = cells.pivot(index="recommender", columns="metric", values="cell")
+    # pivot sorts, and the order of the values is wanted
+    table = table.loc[values["recommender"].unique(), values["metric"].unique()]
+    table = table.rename_axis(columns=None).rename(columns=metric_name)
+    return table.reset_index(names="Recommender")
 
 
 def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the options and numbers of a dataset, by row of a table; those that are 0 or missing
-    are left out.
+    """Return the options and numbers of a dataset, by row of a table.
+
+    Those that are 0 or missing are left out.
     """
     ranks = next(iter(dataset.ranks.values()))
     facts = dataset.facts or {}
@@ -346,8 +369,9 @@ def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
 def _recommenders(
     config: Mapping[str, Any], studied: Sequence[Studied], kinds: Sequence[str]
 ) -> list[tuple[str, str, str]]:
-    """Return the type and the parameters of each recommender, or the file of its ready-made ranks
-    on each dataset.
+    """Return the type and the parameters of each recommender.
+
+    Of ready-made ranks, return the file on each dataset.
     """
     rows = []
     kinds = kinds or [entry["type"] for entry in config["recommenders"].values()]
@@ -356,12 +380,11 @@ def _recommenders(
             dataset.name: config["datasets"][dataset.name]["ranks"].get(name) for dataset in studied
         }
         if any(name in dataset.trained for dataset in studied) or not all(files.values()):
-            rows.append(
-                (name, kind, _options({key: one for key, one in entry.items() if key != "type"}))
-            )
+            parameters = {key: value for key, value in entry.items() if key != "type"}
+            rows.append((name, kind, _options(parameters)))
         rows += [
-            (name, f"Ready-made ranks on {one}", f"path: {file}")
-            for one, file in files.items()
+            (name, f"Ready-made ranks on {dataset}", f"path: {file}")
+            for dataset, file in files.items()
             if file
         ]
     return rows
@@ -380,19 +403,19 @@ def _options(entry: Mapping[str, Any]) -> str:
 def _comparison_with_paper(
     printed: pd.DataFrame, claims: pd.DataFrame | None, config: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return how many printed numbers and claims are reproduced, by reading, and how sharp the
-    comparison is.
+    """Return how many printed numbers and claims are reproduced, and how sharp the comparison is.
+
+    The counts are by reading.
 
     A table that does not have a reading counts with its own. The correct reading is the first.
     """
-    of_last = printed.loc[printed["table"] == printed["table"].max(), "reading"]
-    readings = [name for name in VARIANTS if (of_last == name).any()]
+    readings_of_last = printed.loc[printed["table"] == printed["table"].max(), "reading"]
+    readings = [name for name in VARIANTS if (readings_of_last == name).any()]
     by_reading = []
     for name in readings:
-        is_of_reading = printed["reading"] == name
-        ok = printed.loc[
-            is_of_reading | ~printed["table"].isin(printed.loc[is_of_reading, "table"]), "ok"
-        ]
+        has_reading = printed["reading"] == name
+        is_table_without = ~printed["table"].isin(printed.loc[has_reading, "table"])
+        ok = printed.loc[has_reading | is_table_without, "ok"]
         heading = VARIANTS[name].heading.removeprefix("Reading: ")
         by_reading.append(
             {"name": name, "heading": heading, "reproduced": int(ok.sum()), "printed": len(ok)}

@@ -1,5 +1,4 @@
-"""The words of the summary of a run: what its answers, its data and its comparison with the paper
-show.
+"""The words of the summary of a run: its answers, its data, and its comparison with the paper.
 
 An answer is what `summary.answer` returns.
 """
@@ -125,13 +124,14 @@ def _by_exact(answer: Mapping[str, Any], pairs: Sequence[tuple[str, str]]) -> st
 
 def _joined(clauses: Iterable[str]) -> str:
     """Return clauses as one: a, b, and c."""
-    *first, last = clauses
-    return f"{', '.join(first)}, and {last}" if first else last
+    *clauses_before, last = clauses
+    return f"{', '.join(clauses_before)}, and {last}" if clauses_before else last
 
 
 def over_samples(answer: Mapping[str, Any]) -> str:
-    """Say on which decided pairs samples differ, and how many comparisons come out wrong over all
-    metrics.
+    """Say on which decided pairs samples differ, and how many comparisons come out wrong.
+
+    The comparisons are those by all metrics.
     """
     sentences = []
     unsteady = answer["unsteady"]
@@ -162,8 +162,9 @@ def over_samples(answer: Mapping[str, Any]) -> str:
 
 
 def corrections(answer: Mapping[str, Any]) -> str:
-    """Say which corrections come nearest to the exact metric, and which order the decided pairs
-    rightly most often.
+    """Say which corrections come nearest to the exact metric, and which order pairs rightly.
+
+    The latter are those that order the decided pairs rightly most often.
     """
     best = answer["correction"]
     nearest = best["nearest"]
@@ -184,8 +185,9 @@ def corrections(answer: Mapping[str, Any]) -> str:
 
 
 def _right_orders(answer: Mapping[str, Any]) -> str:
-    """Return a sentence on how often corrections order the decided pairs rightly; nothing if there
-    are none.
+    """Return a sentence on how often corrections order the decided pairs rightly.
+
+    Without decided pairs, it is empty.
     """
     best = answer["correction"]
     most_right = best["best_for_order"]
@@ -207,8 +209,9 @@ def _right_orders(answer: Mapping[str, Any]) -> str:
 
 
 def joint(answers: Sequence[Mapping[str, Any]]) -> str:
-    """Return one answer for several datasets and sample sizes; nothing if one has no decided pairs,
-    or no sample.
+    """Return one answer for several datasets and sample sizes.
+
+    It is empty if one of them has no decided pairs, or no sample.
     """
     if len(answers) < 2 or not all(answer["pairs"] and answer["sampled"] for answer in answers):
         return ""
@@ -228,9 +231,10 @@ def joint(answers: Sequence[Mapping[str, Any]]) -> str:
     return f"{no}. Decided pairs that come out the wrong way round by {name}: {', '.join(numbers)}."
 
 
-def of_lines(answer: Mapping[str, Any]) -> str:
-    """Say what crossing lines and overlapping bars of the figure of an answer mean; nothing of one
-    recommender.
+def meaning_of_lines(answer: Mapping[str, Any]) -> str:
+    """Say what crossing lines and overlapping bars of the figure of an answer mean.
+
+    Of one recommender, there is nothing to say.
     """
     if len(answer["recommenders"]) < 2:
         return ""
@@ -248,8 +252,9 @@ def of_lines(answer: Mapping[str, Any]) -> str:
 
 
 def without_training(dataset: str, facts: Mapping[str, Any], has_test: bool) -> list[str]:
-    """Say how many held-out items have no training events, and how many users too few, where they
-    are many.
+    """Say how many held-out items have no training events, and how many users too few.
+
+    It is said only where they are many.
     """
     unknown = facts["held_out_items_without_training_events"]
     items = facts["held_out_items"]

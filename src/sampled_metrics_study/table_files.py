@@ -14,11 +14,10 @@ def write(title: str, sections: Sequence[Section], *paths: str | os.PathLike[str
     """Write tables in the formats given by the paths' endings: .md, .tex or .html."""
     for path in map(Path, paths):
         if path.suffix == ".tex":
-            _files.write_text(path, _latex(title, sections, f"tab:{path.parent.name}-{path.stem}"))
+            text = _latex(title, sections, f"tab:{path.parent.name}-{path.stem}")
         else:
-            _files.write_text(
-                path, {".md": _markdown, ".html": _html}[path.suffix](title, sections)
-            )
+            text = {".md": _markdown, ".html": _html}[path.suffix](title, sections)
+        _files.write_text(path, text)
 
 
 def _markdown(title: str, sections: Sequence[Section]) -> str:

@@ -1,6 +1,4 @@
-"""The tables of repeated sampled evaluations: metrics (Table 3) and the order of recommenders
-(Table 4).
-"""
+"""The tables of repeated sampled evaluations: metrics (Table 3) and orders (Table 4)."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -16,14 +14,15 @@ from sampled_metrics.core.sampling.draws import EQUAL, probability_of_order
 from sampled_metrics.reporting.tables import Section, number, plus_minus
 
 
-def worse_and_better(one: str, other: str, exact: Mapping[str, float]) -> tuple[str, str] | None:
-    """Return two recommenders, the one with the lower exact metric first; None if the metrics are
-    equal.
+def worse_and_better(pair: tuple[str, str], exact: Mapping[str, float]) -> tuple[str, str] | None:
+    """Return a pair of recommenders, the one with the lower exact metric first.
+
+    The result is None if the metrics are equal.
     """
-    gap = exact[other] - exact[one]
+    gap = exact[pair[1]] - exact[pair[0]]
     if abs(gap) <= EQUAL:
         return None
-    return (one, other) if gap > 0 else (other, one)
+    return pair if gap > 0 else (pair[1], pair[0])
 
 
 def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
@@ -50,29 +49,20 @@ def table_3(
         for recommender, runs in estimates.items():
             moments = expected[recommender].set_index(KEYS)
             table = ranks[recommender]
-            for label, metric_rows in runs[runs["reading"] == reading].groupby(
-                "metric", sort=False
-            ):
+            runs_of_reading = runs[runs["reading"] == reading]
+            for label, metric_rows in runs_of_reading.groupby("metric", sort=False):
+                key = (reading, recommender, label)
                 target = metric(str(label))
                 exact = table.mean(target), table.tie_deviation(target)
-                rows.append((reading, recommender, label, "exact", *exact, *exact))
+                rows.append((*key, "exact", *exact, *exact))
                 for estimator, estimator_rows in metric_rows.groupby("estimator", sort=False):
                     repeated = estimator_rows["estimate"].to_numpy()
+                    mean = float(repeated.mean())
                     sd = float(repeated.std(ddof=1)) if len(repeated) > 1 else np.nan
-                    expectation = moments.loc[
+                    expected_moments = moments.loc[
                         (reading, label, estimator), ["mean_exact", "sd_exact"]
                     ]
-                    rows.append(
-                        (
-                            reading,
-                            recommender,
-                            label,
-                            estimator,
-                            float(repeated.mean()),
-                            sd,
-                            *expectation,
-                        )
-                    )
+                    rows.append((*key, estimator, mean, sd, *expected_moments))
     columns = [
         "reading",
         "recommender",
@@ -101,15 +91,14 @@ def table_4(
     rows: list[tuple[object, ...]] = []
     for reading in _readings(estimates):
         for pair in combinations(estimates, 2):
-            one, other = (estimates[name][estimates[name]["reading"] == reading] for name in pair)
-            both = one.merge(other, on=[*KEYS, "repetition"], suffixes=("_one", "_other"))
+            left, right = (estimates[name][estimates[name]["reading"] == reading] for name in pair)
+            both = left.merge(right, on=[*KEYS, "repetition"], suffixes=("_left", "_right"))
             for (label, estimator), group in both.groupby(KEYS[1:], sort=False):
-                order = worse_and_better(
-                    *pair, {name: ranks[name].mean(metric(label)) for name in pair}
-                )
+                exact = {name: ranks[name].mean(metric(label)) for name in pair}
+                order = worse_and_better(pair, exact)
                 if order is None:
                     continue
-                gaps = group["estimate_other"] - group["estimate_one"]
+                gaps = group["estimate_right"] - group["estimate_left"]
                 correct = gaps > 0 if order == pair else gaps < 0
                 low, high = (moments[name].loc[(reading, label, estimator)] for name in order)
                 sd = float(np.hypot(low["sd_exact"], high["sd_exact"]))
@@ -127,17 +116,16 @@ def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def cells_3(table: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 3 with a column cell: the mean in per cent, and its standard deviation over
-    repetitions.
+    """Return Table 3 with a column cell: the mean in per cent, and its standard deviation.
+
+    The deviation is that over repetitions.
     """
-    return table.assign(
-        cell=[
-            f"{100 * mean:.2f}" if estimator == "exact" else plus_minus(100 * mean, 100 * sd, 2)
-            for estimator, mean, sd in zip(
-                table["estimator"], table["mean"], table["sd"], strict=True
-            )
-        ]
-    )
+    rows = zip(table["estimator"], table["mean"], table["sd"], strict=True)
+    cells = [
+        f"{100 * mean:.2f}" if estimator == "exact" else plus_minus(100 * mean, 100 * sd, 2)
+        for estimator, mean, sd in rows
+    ]
+    return table.assign(cell=cells)
 
 
 def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
@@ -149,15 +137,14 @@ def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
 
 def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Lay out the column cell: a row for each value of two keys, a column for each estimator."""
-    wide = cells.pivot(index=keys, columns="estimator", values="cell")
-    order = pd.MultiIndex.from_product([cells[key].unique() for key in keys], names=keys)
-    wide = (
-        wide.reindex(index=order, columns=cells["estimator"].unique()).dropna(how="all").fillna("-")
-    )
-    wide = wide.rename(columns=estimator_name).rename_axis(columns=None).reset_index()
-    return wide.assign(metric=wide["metric"].map(metric_name)).rename(
-        columns={key: key.capitalize() for key in keys}
-    )
+    # pivot sorts, and the order of the cells is wanted
+    rows = pd.MultiIndex.from_product([cells[key].unique() for key in keys], names=keys)
+    columns = cells["estimator"].unique()
+    table = cells.pivot(index=keys, columns="estimator", values="cell")
+    table = table.reindex(index=rows, columns=columns).dropna(how="all").fillna("-")
+    table = table.rename(columns=estimator_name).rename_axis(columns=None).reset_index()
+    table = table.assign(metric=table["metric"].map(metric_name))
+    return table.rename(columns={key: key.capitalize() for key in keys})
 
 
 FACTS = {
@@ -207,10 +194,8 @@ def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Sect
 
     Shares are in per cent.
     """
-    of_dataset = pd.DataFrame(
-        [(words, f"{facts[key]}") for key, words in FACTS.items() if facts], columns=["Dataset", ""]
-    )
-    of_ranks = pd.DataFrame(
+    fact_rows = [(words, f"{facts[key]}") for key, words in FACTS.items() if facts]
+    rank_cells = pd.DataFrame(
         {
             "Recommender": table["recommender"],
             "Held-out items": table["held_out_items"].astype(str),
@@ -221,12 +206,10 @@ def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Sect
             "Half or more tied": table["half_tied"].astype(str),
         }
     )
-    remarks = table.loc[table["remark"] != "", ["recommender", "remark"]].rename(
-        columns=str.capitalize
-    )
+    remarks = table.loc[table["remark"] != "", ["recommender", "remark"]]
     tables = [
-        ("Events", of_dataset),
-        ("Ranks and ties of each recommender", of_ranks),
-        ("Remarks", remarks),
+        ("Events", pd.DataFrame(fact_rows, columns=["Dataset", ""])),
+        ("Ranks and ties of each recommender", rank_cells),
+        ("Remarks", remarks.rename(columns=str.capitalize)),
     ]
     return [(heading, rows) for heading, rows in tables if len(rows)]

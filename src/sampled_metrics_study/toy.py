@@ -42,9 +42,8 @@ def table_2(inputs: Inputs) -> pd.DataFrame:
         sampled_rank = 1 + draws.above.reshape(repetitions, len(ranks))
         for label in toy["metrics"]:
             values = metric(label).of_rank(sampled_rank, design.negatives + 1).mean(axis=1)
-            rows.append(
-                (name, label, values.mean(), values.std(ddof=1) if repetitions > 1 else np.nan)
-            )
+            sd = values.std(ddof=1) if repetitions > 1 else np.nan
+            rows.append((name, label, values.mean(), sd))
     return pd.DataFrame(rows, columns=["recommender", "metric", "mean", "sd"])
 
 
@@ -55,14 +54,11 @@ def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Se
     """
     cells = table if "mean" in table else table.rename(columns={"value": "mean"}).assign(sd=np.nan)
     texts = [plus_minus(mean, sd, 3) for mean, sd in zip(cells["mean"], cells["sd"], strict=True)]
-    cells = cells.assign(
-        cell=with_best(pd.Series(texts, cells.index), cells["mean"], [cells["metric"]], 3)
-    )
-    wide = cells.pivot(index="recommender", columns="metric", values="cell")
+    bold_texts = with_best(pd.Series(texts, cells.index), cells["mean"], [cells["metric"]], 3)
+    wide = cells.assign(cell=bold_texts).pivot(index="recommender", columns="metric", values="cell")
     wide = wide.loc[list(ranks), list(dict.fromkeys(cells["metric"]))].rename(columns=metric_name)
-    wide.insert(
-        0, "Predicted ranks", [", ".join(map(str, instances)) for instances in ranks.values()]
-    )
+    predicted = [", ".join(map(str, instances)) for instances in ranks.values()]
+    wide.insert(0, "Predicted ranks", predicted)
     return [("", wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index())]
 
 

@@ -34,8 +34,9 @@ _NEAR_ZERO = 0.01  # up to here, lines of Figure 4 cannot be told apart
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
-    """Return metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank,
-    value.
+    """Return metrics by rank; columns panel, metric, rank, value.
+
+    The panel is all, or first for the ranks to `zoom`.
     """
     ranks = {
         "all": _ranks_to_draw(candidates, zoom),
@@ -57,9 +58,7 @@ def figure_2(
     metrics: Sequence[str],
     negatives: Sequence[int],
 ) -> pd.DataFrame:
-    """Return expected metrics of the example by sample size; columns metric, recommender,
-    negatives, expected.
-    """
+    """Return expected metrics by sample size; columns metric, recommender, negatives, expected."""
     rows = [
         (
             label,
@@ -111,17 +110,15 @@ def figure_4(
     `exact` is the metric itself.
     """
     design = SamplingDesign(negatives, replacement=True)
+    outcomes = Outcomes.from_design(design, candidates)
     sampled_rank = np.arange(1, negatives + 2)
     rank = np.unique(np.geomspace(1, candidates, 300).round().astype(np.int64))
     probabilities = rank_distribution(candidates, design)[rank - 1]
     exact = metric(metric_label).of_rank(rank, candidates)
     curves = []
     for label in estimators:
-        [weights] = (
-            linear_estimator(label)
-            .fit(Outcomes.from_design(design, candidates), [metric(metric_label)])
-            .weights
-        )
+        estimate = linear_estimator(label).fit(outcomes, [metric(metric_label)])
+        [weights] = estimate.weights
         curves.append(
             pd.DataFrame(
                 {"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}
@@ -223,11 +220,8 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
                 spaced = np.unique(np.geomspace(1, len(curve), 12).round().astype(int) - 1).tolist()
                 staggered = list(range(number * 4, len(curve), max(1, len(curve) // 8)))
                 is_apart = np.abs(curve["value"].to_numpy()) > _NEAR_ZERO
-                marks = [
-                    place
-                    for place in (spaced if name == "sampled" else staggered)
-                    if is_apart[place]
-                ]
+                places = spaced if name == "sampled" else staggered
+                marks = [place for place in places if is_apart[place]]
                 panel.plot(curve["rank"], curve["value"], **styles[label], markevery=marks)
         panel.set_xscale("log")
         plain_numbers(panel.xaxis)
@@ -244,13 +238,13 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
 
 
 def _from_the_top(table: pd.DataFrame) -> list[str]:
-    """Return the estimators of Figure 4 in the order of their lines at true rank 1, the exact
-    metric first.
+    """Return the estimators of Figure 4 in the order of their lines at true rank 1.
+
+    The exact metric is the first.
     """
-    first = table[(table["panel"] == "expected") & (table["rank"] == 1)].set_index("estimator")[
-        "value"
-    ]
-    return sorted(first.index, key=lambda label: (label != "exact", -first[label]))
+    is_at_top = (table["panel"] == "expected") & (table["rank"] == 1)
+    heights = table[is_at_top].set_index("estimator")["value"]
+    return sorted(heights.index, key=lambda label: (label != "exact", -heights[label]))
 
 
 def note(

@@ -138,7 +138,7 @@ def run_stage(folder: Path, stage: str) -> list[str]:
             "assume_replacement": True,
             "recommenders": names,
             "place": "dataset",
-            "of": "made-up",
+            "subject": "made-up",
             "options": {
                 "repetitions": config["sampling"]["repetitions"],
                 "metrics": config["metrics"],

@@ -1,6 +1,4 @@
-"""What a number of scores buys, on made-up models: the rows of `plan`, which tests/planning
-checks.
-"""
+"""What a number of scores buys, on made-up models: the rows of `plan` (tests/planning)."""
 
 from functools import partial
 from importlib import import_module
@@ -61,13 +59,13 @@ def both():
     return bought(EXACT, PILOTS, [3], ("A", "B"))
 
 
-@pytest.mark.parametrize("numbers", [2**26, 7 * ITEMS])
-def test_pilots_are_ranks_of_all_users_by_any_size_of_blocks(monkeypatch, numbers):
-    monkeypatch.setattr(budget, "_NUMBERS", numbers)
+@pytest.mark.parametrize("scores", [2**26, 7 * ITEMS], ids=["one block", "blocks of 7 users"])
+def test_pilots_are_ranks_of_all_users_by_any_size_of_blocks(monkeypatch, scores):
+    monkeypatch.setattr(budget, "_BLOCK_SCORES", scores)
     metrics = [sm.metric("recall@5"), sm.metric("ndcg@5")]
-    expected = [EXACT["A"].values(of_one) for of_one in metrics]
-    found = budget.pilot_of(MODELS["A"], SPLIT, 5).outcome_values(metrics).values
-    np.testing.assert_allclose(found, expected, atol=1e-14)
+    values = budget.pilot_of(MODELS["A"], SPLIT, 5).outcome_values(metrics).values
+    expected = [EXACT["A"].values(metric) for metric in metrics]
+    np.testing.assert_allclose(values, expected, atol=1e-14)
 
 
 def test_rows_are_those_of_plan(both):
@@ -78,12 +76,10 @@ def test_rows_are_those_of_plan(both):
         "negatives": [3],
         "estimators": ["decreasing", "free"],
     }
-    of_b = FEW([EXACT["B"], PILOTS["B"]], **options)
+    planned = pd.DataFrame(FEW([EXACT["B"], PILOTS["B"]], **options))
     columns = ["way", "scores", "width", "width_low", "width_high", "completed"]
-    pd.testing.assert_frame_equal(
-        widths.loc[widths["recommender"] == "B", columns].reset_index(drop=True),
-        pd.DataFrame(of_b)[columns],
-    )
+    rows_of_b = widths.loc[widths["recommender"] == "B", columns].reset_index(drop=True)
+    pd.testing.assert_frame_equal(rows_of_b, planned[columns])
     for rows in (widths[widths["recommender"] == "A"], chances):
         assert rows["way"].tolist() == [*WAYS, *["negatives"] * 2]
         assert rows["estimator"].tolist()[-2:] == ["decreasing", "free"]
@@ -97,8 +93,8 @@ def test_the_figure_and_the_tables_have_the_numbers(both):
     line = next(
         line for line in figure.axes[0].get_lines() if line.get_label() == "negatives, free"
     )
-    of_a = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
-    np.testing.assert_array_equal(line.get_xydata(), np.c_[of_a["scores"], 100 * of_a["width"]])
+    rows = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
+    np.testing.assert_array_equal(line.get_xydata(), np.c_[rows["scores"], 100 * rows["width"]])
     ends = figure.axes[2].collections[0].get_segments()  # the bars of stages, of the chances
     rows = chances[chances["way"] == "stages"]
     np.testing.assert_allclose(
@@ -114,9 +110,11 @@ def test_the_figure_and_the_tables_have_the_numbers(both):
 @pytest.mark.parametrize(
     ("names", "pair", "left_out"),
     [(["A"], None, []), (["A", "same"], ("A", "same"), ["A and same"])],
+    ids=["one recommender", "equal recommenders"],
 )
 def test_without_a_better_one_there_are_no_chances(names, pair, left_out):
-    exact, pilots = (dict.fromkeys(names, of_all["A"]) for of_all in (EXACT, PILOTS))
+    exact = dict.fromkeys(names, EXACT["A"])
+    pilots = dict.fromkeys(names, PILOTS["A"])
     widths, chances = bought(exact, pilots, [], pair)
     assert chances.empty
     assert widths["way"].tolist() == WAYS * len(names)

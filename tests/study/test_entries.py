@@ -1,6 +1,4 @@
-"""Entries of figures: what they name is there, and a job depends on the functions of its own
-figures.
-"""
+"""Entries of figures: what they name exists, and a job depends on its own figures alone."""
 
 import inspect
 
@@ -9,7 +7,9 @@ from made_up_project import ROOT, complete_config
 
 from sampled_metrics_study.entries import FIGURES, TABLES, arguments, function, paths
 
-FIRST = {"toy": set(), "dataset": {"ranks"}}
+INPUTS = {"toy": set(), "dataset": {"ranks"}}
+"""The arguments of the functions of numbers that are no keys of the config."""
+
 ENTRIES = {
     name: (place, figure) for place, figures in FIGURES.items() for name, figure in figures.items()
 }
@@ -18,9 +18,9 @@ ENTRIES = {
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name: str) -> None:
     place, figure = ENTRIES[name]
-    taken = arguments({name: figure}, complete_config({}))[name]
-    wanted = inspect.signature(function(figure.numbers)).parameters
-    assert set(wanted) == set(taken) | FIRST[place]
+    from_config = arguments({name: figure}, complete_config({}))[name]
+    parameters = inspect.signature(function(figure.numbers)).parameters
+    assert set(parameters) == set(from_config) | INPUTS[place]
     assert "note" in inspect.signature(function(figure.draw)).parameters
     assert (ROOT / f"workflow/report/{name}.rst").is_file()
 

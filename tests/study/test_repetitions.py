@@ -1,6 +1,4 @@
-"""Repetitions of sampled evaluations and their exact moments, against direct computation and
-simulation.
-"""
+"""Repetitions of sampled evaluations and their exact moments, computed and simulated."""
 
 import numpy as np
 import pandas as pd
@@ -39,27 +37,32 @@ def evaluation(repetitions=3, **changes):
 
 
 def test_the_readings_share_the_draws_and_differ_where_there_are_ties():
-    both = evaluation(readings=["default", "as-printed"], estimators=["uncorrected"])
+    sampled = evaluation(readings=["default", "as-printed"], estimators=["uncorrected"])
     for ties in (False, True):
-        runs = study.repeat(random_table(4, 30, ties=ties), both, np.random.default_rng(1))
-        one, other = (
-            rows["estimate"].to_numpy() for _, rows in runs.groupby("reading", sort=False)
+        runs = study.repeat(random_table(4, 30, ties=ties), sampled, np.random.default_rng(1))
+        default, as_printed = (
+            runs.loc[runs["reading"] == reading, "estimate"].to_numpy()
+            for reading in ("default", "as-printed")
         )
-        # as printed the held-out item beats one of the tied negatives
-        assert (other > one).all() if ties else (other == one).all()
+        if ties:  # as printed the held-out item beats one of the tied negatives
+            assert (as_printed > default).all()
+        else:
+            assert (as_printed == default).all()
 
 
 def test_as_printed_has_the_divisor_of_the_printed_numbers():
-    """2 candidates above of 2: x = 1 of m = 1, and 1 + floor(2 · 1 / 1) = 3 but 1 + floor(2 · 1 /
-    2) = 2.
+    """2 of 2 candidates are above, so x = 1 of m = 1.
+
+    Then 1 + floor(2 · 1 / 1) = 3, but 1 + floor(2 · 1 / 2) = 2.
     """
-    given = {
-        "readings": ["default", "as-printed"],
-        "estimators": ["rank-estimate"],
-        "metrics": ["ap"],
-    }
-    what = evaluation(1, design=SamplingDesign(1), **given)
-    runs = study.repeat(table_of([(3, 2, 0)]), what, np.random.default_rng(1))
+    sampled = evaluation(
+        1,
+        design=SamplingDesign(1),
+        readings=["default", "as-printed"],
+        estimators=["rank-estimate"],
+        metrics=["ap"],
+    )
+    runs = study.repeat(table_of([(3, 2, 0)]), sampled, np.random.default_rng(1))
     assert runs.set_index("reading")["estimate"].to_dict() == pytest.approx(
         {"default": 1 / 3, "as-printed": 1 / 2}
     )
@@ -70,9 +73,9 @@ def test_x_is_counted_by_tie_rule():
         Draws(np.array([0, 2, 2]), np.array([1, 0, 1]), np.array([0.4, 0.9, 0.9])),
         Draws(np.array([3, 3, 0]), np.array([0, 0, 0]), np.array([0.4, 0.9, 0.9])),
     ]
-    found = study.sampled_histograms(iter(draws), ["random", "beats-one"], 4, None)
-    assert found["random"].tolist() == [[1, 0, 1, 1, 0], [1, 0, 0, 2, 0]]
-    assert found["beats-one"].tolist() == [[1, 0, 2, 0, 0], [1, 0, 0, 2, 0]]
+    histograms = study.sampled_histograms(iter(draws), ["random", "beats-one"], 4, None)
+    assert histograms["random"].tolist() == [[1, 0, 1, 1, 0], [1, 0, 0, 2, 0]]
+    assert histograms["beats-one"].tolist() == [[1, 0, 2, 0, 0], [1, 0, 0, 2, 0]]
 
 
 @pytest.mark.parametrize(
@@ -85,15 +88,15 @@ def test_x_is_counted_by_tie_rule():
     ids=["without replacement", "with replacement", "users with several rows"],
 )
 def test_repetitions_have_the_exact_moments(table, design, assume_replacement):
-    what = evaluation(
+    sampled = evaluation(
         3000,
         design=design,
         estimators=["uncorrected", "rank-estimate", "cls", "bv-0.1", "bv-0.001"],
         metrics=["recall@10", "ndcg@10", "ap", "auc"],
         assume_replacement=assume_replacement,
     )
-    exact = study.exact_moments(table, what).set_index(CELL)
-    runs = study.repeat(table, what, np.random.default_rng(2))
+    exact = study.exact_moments(table, sampled).set_index(CELL)
+    runs = study.repeat(table, sampled, np.random.default_rng(2))
     for keys, drawn in runs.groupby(CELL)["estimate"]:
         mean, sd = exact.loc[keys, ["mean_exact", "sd_exact"]]
         assert abs(drawn.mean() - mean) <= 4 * sd / np.sqrt(3000) + 1e-12, keys
@@ -102,8 +105,8 @@ def test_repetitions_have_the_exact_moments(table, design, assume_replacement):
 
 def test_exact_moments_by_hand():
     """One of two negatives is above and one is drawn: AP 1 or 1/2, in each of two events."""
-    what = evaluation(design=SamplingDesign(1), estimators=["uncorrected"], metrics=["ap"])
-    [row] = study.exact_moments(table_of([(3, 1, 0)] * 2), what).to_dict("records")
+    sampled = evaluation(design=SamplingDesign(1), estimators=["uncorrected"], metrics=["ap"])
+    [row] = study.exact_moments(table_of([(3, 1, 0)] * 2), sampled).to_dict("records")
     assert row == {"reading": "default", "metric": "ap", "estimator": "uncorrected"} | {
         "mean_exact": pytest.approx(0.75),
         "sd_exact": pytest.approx(0.25 / np.sqrt(2)),
@@ -112,12 +115,11 @@ def test_exact_moments_by_hand():
 
 def test_exact_moments_of_users_with_several_rows_are_those_of_expect_and_of_the_definition():
     options = {"estimators": ["uncorrected", "cls"], "metrics": ["recall@10", "ap"]}
-    what = evaluation(design=SamplingDesign(8), assume_replacement=False, **options)
-    found = study.exact_moments(SEVERAL_ROWS, what).set_index(CELL)
+    sampled = evaluation(design=SamplingDesign(8), assume_replacement=False, **options)
+    moments = study.exact_moments(SEVERAL_ROWS, sampled).set_index(CELL)
     for row in expect(SEVERAL_ROWS, negatives=8, **options).itertuples():
-        assert found.loc[(row.metric, row.estimator), "mean_exact"] == pytest.approx(
-            row.expected, rel=1e-9
-        )
+        mean = moments.loc[(row.metric, row.estimator), "mean_exact"]
+        assert mean == pytest.approx(row.expected, rel=1e-9)
     values = metric("ap").values(9)
     x = np.arange(9)
     variances = []
@@ -126,15 +128,15 @@ def test_exact_moments_of_users_with_several_rows_are_those_of_expect_and_of_the
         variances.append(chances @ values**2 - (chances @ values) ** 2)
     per_user = pd.Series(variances).groupby(USER)
     sd = np.sqrt((per_user.sum() / per_user.count() ** 2).sum()) / 4
-    assert found.loc[("ap", "uncorrected"), "sd_exact"] == pytest.approx(sd, rel=1e-9)
+    assert moments.loc[("ap", "uncorrected"), "sd_exact"] == pytest.approx(sd, rel=1e-9)
 
 
 def test_moments_of_what_is_not_linear_are_missing_and_the_others_stay_in_their_places():
     table = random_table(11, 30)
     names = ["mle", "cls", "mes", "uncorrected", "smooth"]
-    both = study.exact_moments(table, evaluation(estimators=names))
+    moments = study.exact_moments(table, evaluation(estimators=names))
     alone = study.exact_moments(table, evaluation(estimators=["uncorrected"]))
-    is_linear = both["estimator"].isin(["cls", "uncorrected"])
-    assert both.loc[~is_linear, ["mean_exact", "sd_exact"]].isna().all(axis=None)
-    kept = both[both["estimator"] == "uncorrected"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(kept, alone, rtol=1e-12)
+    is_linear = moments["estimator"].isin(["cls", "uncorrected"])
+    assert moments.loc[~is_linear, ["mean_exact", "sd_exact"]].isna().all(axis=None)
+    among_others = moments[moments["estimator"] == "uncorrected"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(among_others, alone, rtol=1e-12)

@@ -30,15 +30,16 @@ def runs_of(values, label="ap", name="cls"):
 
 
 def expected_of(estimates):
-    """Exact moments of all that was estimated: means .5 apart in alphabetical order, a difference
-    has deviation .25.
+    """Exact moments of all that was estimated.
+
+    Means are .5 apart in alphabetical order, and a difference has the deviation .25.
     """
     keys = ["reading", "metric", "estimator"]
     means = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}
     sd = 0.25 / np.sqrt(2)
-    cells = {name: runs[keys].drop_duplicates() for name, runs in estimates.items()}
     return {
-        name: of_one.assign(mean_exact=means[name], sd_exact=sd) for name, of_one in cells.items()
+        name: runs[keys].drop_duplicates().assign(mean_exact=means[name], sd_exact=sd)
+        for name, runs in estimates.items()
     }
 
 
@@ -49,16 +50,14 @@ def table_4_of(estimates):
 def test_table_3_by_hand():
     """Of Y, one of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean."""
     estimates = {
-        "X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")])
+        "X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")]),
+        "Y": runs_of([0.1, 0.2]),
     }
-    estimates["Y"] = runs_of([0.1, 0.2])
     expected = expected_of(estimates)
     expected["X"].loc[expected["X"]["estimator"] == "mle", ["mean_exact", "sd_exact"]] = np.nan
     table = tables.table_3(RANKS, estimates, expected)
     assert list(table.columns) == TABLE_3
-    found = table.set_index(["recommender", "metric", "estimator"])[
-        ["mean", "sd", "mean_exact", "sd_exact"]
-    ]
+    moments = table.set_index(["recommender", "metric", "estimator"]).drop(columns="reading")
     by_hand = {
         ("X", "ap", "exact"): [0.625, 0, 0.625, 0],
         ("X", "ap", "cls"): [0.3, 0.2 / np.sqrt(2), 0, 0.25 / np.sqrt(2)],
@@ -67,13 +66,14 @@ def test_table_3_by_hand():
         ("Y", "ap", "exact"): [0.625, 0.25 / 2, 0.625, 0.25 / 2],
         ("Y", "ap", "cls"): [0.15, 0.1 / np.sqrt(2), -0.5, 0.25 / np.sqrt(2)],
     }
-    assert [*found.index] == [*by_hand]
-    np.testing.assert_allclose(found.to_numpy(), [*by_hand.values()], atol=1e-6)
+    assert [*moments.index] == [*by_hand]
+    np.testing.assert_allclose(moments.to_numpy(), [*by_hand.values()], atol=1e-6)
 
 
 def test_table_4_by_hand():
-    """Z is worse than X: right in the first and the last of four runs; equal estimates are not the
-    right order.
+    """Z is worse than X: right in the first and the last of four runs.
+
+    Equal estimates are not the right order.
     """
     table = table_4_of({"X": runs_of([0.5, 0.1, 0.3, 0.9]), "Z": runs_of([0.4, 0.2, 0.3, 0.2])})
     assert table.to_dict("records") == [
@@ -84,26 +84,24 @@ def test_table_4_by_hand():
             "metric": "ap",
             "estimator": "cls",
             "correct": 0.5,
+            # a gap of 0.5, two deviations of the difference
+            "correct_exact": pytest.approx(0.9772498680518208),
         }
-        | {
-            "correct_exact": pytest.approx(0.9772498680518208)
-        }  # a gap of 0.5, two deviations of the difference
     ]
 
 
 def test_a_pair_with_equal_exact_metrics_has_no_row_in_table_4():
-    """By AUC Y is better than X: right in the second and the last of four runs, equal in the
-    third.
+    """By AUC Y is better than X: right in the second and the last of four runs.
+
+    In the third run, the two are equal.
     """
-    of_x = [0.5, 0.6, 0.4, 0.4]
-    of_y = [0.4, 0.7, 0.4, 0.5]
-    of_ap, of_auc = (
-        table_4_of({"X": runs_of(of_x, label), "Y": runs_of(of_y, label)})
-        for label in ("ap", "auc")
-    )
-    assert of_ap.empty
-    assert list(of_ap.columns) == TABLE_4
-    assert of_auc[["worse", "better", "correct"]].to_numpy().tolist() == [["X", "Y", 0.5]]
+    runs = {"X": [0.5, 0.6, 0.4, 0.4], "Y": [0.4, 0.7, 0.4, 0.5]}
+    by_ap = table_4_of({name: runs_of(values, "ap") for name, values in runs.items()})
+    by_auc = table_4_of({name: runs_of(values, "auc") for name, values in runs.items()})
+    assert by_ap.empty
+    assert list(by_ap.columns) == TABLE_4
+    [row] = by_auc[["worse", "better", "correct"]].to_dict("records")
+    assert row == {"worse": "X", "better": "Y", "correct": 0.5}
 
 
 def test_table_3_is_laid_out_in_per_cent_by_metric_and_recommender_for_each_reading(tmp_path):

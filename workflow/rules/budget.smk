@@ -1,7 +1,7 @@
 # Needs: the split, the models and the rank tables of a dataset's recommenders. Makes: what a number of scores buys.
 
 
-def of_each_trained(path):
+def for_trained(path):
     """The path for every recommender that is trained on a dataset."""
     return lambda wildcards: expand(
         path, dataset=wildcards.dataset, recommender=TRAINED[wildcards.dataset]
@@ -11,25 +11,23 @@ def of_each_trained(path):
 def pair_of(wildcards):
     """The recommenders whose comparison is planned: those of the config, or the first and the last that are trained."""
     trained = TRAINED[wildcards.dataset]
+    if len(trained) < 2:
+        return None
     stated = [name for name in config["figures"]["budget"]["pair"] if name in trained]
-    return (
-        tuple(stated if len(stated) == 2 else (trained[0], trained[-1]))
-        if len(trained) > 1
-        else None
-    )
+    return tuple(stated) if len(stated) == 2 else (trained[0], trained[-1])
 
 
 rule budget:
     input:
         split=SPLIT,
-        models=of_each_trained(MODEL),
-        ranks=of_each_trained(RANKS),
+        models=for_trained(MODEL),
+        ranks=for_trained(RANKS),
     output:
         csv="<results>/{dataset}/budget.csv",
         pair="<results>/{dataset}/budget-pair.csv",
         md="<results>/{dataset}/budget.md",
-        html=shown("<results>/{dataset}/budget.html", "What a number of scores buys: table"),
-        svg=shown("<results>/{dataset}/budget.svg", "What a number of scores buys"),
+        html=in_report("<results>/{dataset}/budget.html", "What a number of scores buys: table"),
+        svg=in_report("<results>/{dataset}/budget.svg", "What a number of scores buys"),
         png="<results>/{dataset}/budget.png",
     log:
         "<results>/logs/{dataset}/budget.log",

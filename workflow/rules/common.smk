@@ -55,9 +55,11 @@ from sampled_metrics_study.config import assemble, compared_with_paper, complete
 from sampled_metrics_study.config_files import read_config
 from sampled_metrics_study.entries import FIGURES, TABLES, arguments, paths
 
-given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
+# from the command line, or from the workflow that imports this one
+user_config = copy.deepcopy(config)
 try:
-    datasets, study = map(read_config, map(own, ("datasets.yaml", "config.yaml")))
+    known_datasets = read_config(own("datasets.yaml"))
+    default_config = read_config(own("config.yaml"))
 except ConfigError as error:
     raise WorkflowError(f"error: config: {error}")
 
@@ -70,7 +72,7 @@ pathvars:
 
 
 try:
-    config = assemble(datasets, study, config, given)
+    config = assemble(known_datasets, default_config, config, user_config)
     complete(
         config,
         read_config(own("workflow/schemas/config.schema.yaml")),
@@ -80,32 +82,35 @@ except ConfigError as error:
     raise WorkflowError(f"error: config: {error}")
 
 
-def one_of(names):
-    """A pattern of names; that of none matches nothing."""
+def pattern_of(names):
+    """A pattern that matches names; that of none matches nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 wildcard_constraints:
-    dataset=one_of(config["study"]),
-    recommender=one_of(config["recommenders"]),
+    dataset=pattern_of(config["study"]),
+    recommender=pattern_of(config["recommenders"]),
 
 
-RESULTS = []  # what the rule all asks for; the file of each rule adds its results
+# what the rule all asks for; the file of each rule adds its results
+RESULTS = []
 RANKS = "<results>/{dataset}/ranks/{recommender}.csv.gz"
 SPLIT = "<results>/{dataset}/split.npz"
 FACTS = "<results>/{dataset}/dataset.json"
 MODEL = "<results>/{dataset}/models/{recommender}.npz"
-COMPARED = compared_with_paper(
-    config
-)  # the datasets whose tables are compared with the printed ones
+# the datasets whose tables are compared with the printed ones
+COMPARED = compared_with_paper(config)
+# ready-made ranks by (dataset, recommender)
 PRECOMPUTED = precomputed_ranks(config)
 TRAINERS = {name: recommender(entry) for name, entry in config["recommenders"].items()}
+# the recommenders that are trained on each dataset
 TRAINED = {
     dataset: [name for name in config["recommenders"] if (dataset, name) not in PRECOMPUTED]
     for dataset in config["study"]
 }
 IMPORTED = {f"{dataset}/ranks/{name}": (dataset, name) for dataset, name in PRECOMPUTED}
-DOWNLOADS = {  # the dataset of each
+# the dataset of each archive that is downloaded
+DOWNLOADS = {
     f"{name}/{archives.file_name(config['datasets'][name]['urls'][0])}": name
     for name in config["study"]
     if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
@@ -120,12 +125,12 @@ def code(script, *names):
     return code_of(Path(own(f"scripts/{script}.py")), names)
 
 
-def of_each(path):
+def for_recommenders(path):
     """The path for every recommender of the study."""
     return expand(path, recommender=config["recommenders"], allow_missing=True)
 
 
-def shown(path, what, category="{dataset}", **labels):
+def in_report(path, what, category="{dataset}", **labels):
     """A result that is in a category of the report, with the caption of its name."""
     return report(
         path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels}
@@ -138,31 +143,28 @@ def entry_files(entries, folder, category):
     for name, entry in entries.items():
         for kind in entry.kinds:
             path = f"{folder}/{name}.{kind}"
-            is_shown = kind in ("svg", "html")
-            files[f"{name}_{kind}".replace("-", "_")] = (
-                shown(path, entry.title, category) if is_shown else path
-            )
+            if kind in ("svg", "html"):
+                path = in_report(path, entry.title, category)
+            files[f"{name}_{kind}".replace("-", "_")] = path
     return files
 
 
 def own_files(wildcards):
     """The user's own files of a dataset: none, or path and test. Parameters have their content; their time counts not."""
     dataset = config["datasets"][wildcards.dataset]
-    return [
-        ancient(local(path))
-        for path in (dataset["path"], dataset["test"] if dataset["path"] else None)
-        if path
-    ]
+    if not dataset["path"]:
+        return []
+    paths = [dataset["path"], *([dataset["test"]] if dataset["test"] else [])]
+    return [ancient(local(path)) for path in paths]
 
 
 def archive_of(wildcards):
     """The file with the events of a dataset: the user's own, or the download."""
-    downloads = [
-        f"<data>/{archive}"
-        for archive, dataset in DOWNLOADS.items()
-        if dataset == wildcards.dataset
-    ]
-    return [*own_files(wildcards), *downloads][0]
+    files = own_files(wildcards)
+    for archive, dataset in DOWNLOADS.items():
+        if dataset == wildcards.dataset:
+            files.append(f"<data>/{archive}")
+    return files[0]
 
 
 def split_entry(wildcards):
@@ -183,7 +185,9 @@ def imported_file(wildcards):
 
 def written_folders():
     """The folders that the rules of this config write to, as far as they are there."""
-    results, data = (Path(workflow.pathvars.get(name)) for name in ("results", "data"))
+    results = Path(workflow.pathvars.get("results"))
+    data = Path(workflow.pathvars.get("data"))
     tops = [results / name for name in ("toy", "logs", "benchmarks", *config["study"])]
     tops += [data / name for name in config["study"]]
-    return [path for top in tops for path in (results, top, *top.rglob("*")) if path.is_dir()]
+    paths = [results, *tops, *(path for top in tops for path in top.rglob("*"))]
+    return [path for path in paths if path.is_dir()]

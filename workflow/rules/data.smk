@@ -13,7 +13,7 @@ rule download:
     benchmark:
         "<results>/benchmarks/download/{archive}.tsv"
     wildcard_constraints:
-        archive=one_of(DOWNLOADS),
+        archive=pattern_of(DOWNLOADS),
     retries: 2
     params:
         dataset=lambda wildcards: DOWNLOADS[wildcards.archive],

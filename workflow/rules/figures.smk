@@ -4,7 +4,7 @@
 
 rule figures:
     input:
-        ranks=of_each(RANKS),
+        ranks=for_recommenders(RANKS),
     output:
         **entry_files(FIGURES["dataset"], "<results>/{dataset}", "{dataset}"),
     log:
@@ -14,7 +14,7 @@ rule figures:
     params:
         code=code("figures", *paths(FIGURES["dataset"])),
         place="dataset",
-        of=lambda wildcards: wildcards.dataset,
+        subject=lambda wildcards: wildcards.dataset,
         recommenders=list(config["recommenders"]),
         arguments=arguments(FIGURES["dataset"], config),
     script:
@@ -35,7 +35,7 @@ if config["toy"]:
         params:
             code=code("figures", *paths(FIGURES["toy"])),
             place="toy",
-            of="the running example",
+            subject="the running example",
             arguments=arguments(FIGURES["toy"], config),
         script:
             "../../scripts/figures.py"

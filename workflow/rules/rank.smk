@@ -68,10 +68,11 @@ if IMPORTED:
         benchmark:
             "<results>/benchmarks/{table}.tsv"
         wildcard_constraints:
-            table=one_of(IMPORTED),
+            table=pattern_of(IMPORTED),
         params:
             code=code("import_ranks"),
-            content=lambda wildcards: content(imported_file(wildcards)),  # a function of the input would not run it again
+            # a function of the input would not run it again
+            content=lambda wildcards: content(imported_file(wildcards)),
             reading=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].reading,
             name=lambda wildcards: "{1} on {0}".format(*IMPORTED[wildcards.table]),
         script:

@@ -5,7 +5,12 @@ FIGURES_OF_SUMMARY = {
     "budget": "What a number of scores buys",
     "figure-6": "Figure 6: by sample size",
 }
-BUDGETS = WITH_BUDGET if config["figures"]["budget"] else []
+if config["figures"]["budget"]:
+    BUDGET_FIGURES = expand(rules.budget.output.svg, dataset=WITH_BUDGET)
+    BUDGET_TABLES = expand(rules.budget.output.csv, dataset=WITH_BUDGET)
+else:
+    BUDGET_FIGURES = []
+    BUDGET_TABLES = []
 
 
 rule summary:
@@ -15,27 +20,19 @@ rule summary:
         table_3=expand(rules.tables.output.table_3_csv, dataset=config["study"]),
         table_4=expand(rules.tables.output.table_4_csv, dataset=config["study"]),
         figures=[
-            *(
-                file
-                for dataset in BUDGETS
-                for file in expand(rules.budget.output.svg, dataset=dataset)
-            ),
+            *BUDGET_FIGURES,
             *expand(rules.figures.output.figure_6_svg, dataset=config["study"]),
         ],
-        budgets=[
-            file
-            for dataset in BUDGETS
-            for file in expand(rules.budget.output.csv, dataset=dataset)
-        ],
-        fidelity=[files[0] for files in COMPARISONS],
-        claims=[files[3] for files in COMPARISONS],
+        budgets=BUDGET_TABLES,
+        fidelity=PRINTED_NUMBERS,
+        claims=CLAIMS,
         captions=[
             own(f"workflow/report/{name}.rst")
             for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)
         ],
     output:
         # a parenthesis comes before the other categories of the report
-        page=shown("<results>/summary.html", "Summary", "(start here)"),
+        page=in_report("<results>/summary.html", "Summary", "(start here)"),
         provenance="<results>/provenance.json",
     log:
         "<results>/logs/summary.log",

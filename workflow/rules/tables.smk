@@ -5,9 +5,9 @@
 rule tables:
     input:
         facts=lambda wildcards: FACTS if TRAINED[wildcards.dataset] else [],
-        ranks=of_each(RANKS),
-        estimates=of_each(rules.sample.output.estimates),
-        expected=of_each(rules.sample.output.expected),
+        ranks=for_recommenders(RANKS),
+        estimates=for_recommenders(rules.sample.output.estimates),
+        expected=for_recommenders(rules.sample.output.expected),
     output:
         **entry_files(TABLES["dataset"], "<results>/{dataset}", "{dataset}"),
     log:
@@ -17,7 +17,7 @@ rule tables:
     params:
         code=code("tables", *paths(TABLES["dataset"])),
         place="dataset",
-        of=lambda wildcards: wildcards.dataset,
+        subject=lambda wildcards: wildcards.dataset,
         recommenders=list(config["recommenders"]),
         options={"repetitions": config["sampling"]["repetitions"], "metrics": config["metrics"]},
     script:
@@ -38,7 +38,7 @@ if config["toy"]:
         params:
             code=code("tables", *paths(TABLES["toy"])),
             place="toy",
-            of="the running example",
+            subject="the running example",
             options=config["toy"],
             seed=config["seed"],
         script:

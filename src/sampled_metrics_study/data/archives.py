@@ -1,5 +1,6 @@
-"""Files of data: their addresses and checksums, and reading them as a stream of bytes, also from an
-archive.
+"""Files of data: their addresses and checksums, and reading them as a stream of bytes.
+
+A file may be in an archive.
 
 Nothing is extracted. Names inside an archive only select a member, so absolute names, `..` and
 links have no effect. An archive inside an archive is not opened.
@@ -56,16 +57,16 @@ def _damage_named(name: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        what = (
+        raise DataError(
             f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or "
             "unsupported"
-        )
-        raise DataError(what) from error
+        ) from error
 
 
 class _MemberStream(io.RawIOBase):
-    """A stream whose reads report damage, or too many bytes of a packed file, as a DataError that
-    names the file.
+    """A stream whose reads report damage as a DataError that names the file.
+
+    Too many bytes of a packed file are reported in the same way.
 
     Attributes:
         name: its name in messages, such as `ml-1m.zip/ratings.dat`.
@@ -106,9 +107,7 @@ class _MemberStream(io.RawIOBase):
 
 
 def is_web_page(path: Path) -> bool:
-    """Return whether a file begins as html does, such as a login page or an error page in place of
-    the data set.
-    """
+    """Return whether a file begins as html does, such as an error page in place of the data set."""
     beginning = _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     return beginning.startswith((b"<!doctype", b"<html"))
 
@@ -175,9 +174,7 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> _Me
 
 
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
-    """Return the only entry with that full name or, if there is none, with that name or pattern in
-    any folder.
-    """
+    """Return the only entry with that full name, or else that name or pattern in any folder."""
     # __MACOSX/ holds what macOS notes about the files, under nearly the same names
     entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
     entries = [entry for entry in entries if not entry.filename.endswith("/")]
@@ -191,11 +188,9 @@ def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zip
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
-    names = (
-        ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED])
-        or "no files"
-    )
-    more = ", …" if len(matches or entries) > _MAX_LISTED else ""
+    listed = matches or entries
+    names = ", ".join(repr(entry.filename) for entry in listed[:_MAX_LISTED]) or "no files"
+    more = ", …" if len(listed) > _MAX_LISTED else ""
     hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
     raise DataError(
         f"{path}: expected one {wanted}, found {len(matches)}; the archive holds "
@@ -252,8 +247,7 @@ def file_name(url: str) -> str:
 
 
 def member(urls: Sequence[str]) -> str | None:
-    """Return the member of the archive that the first address of a wheel names; None if no address
-    is that of a wheel.
+    """Return the member of the archive that the first address of a wheel names; None without one.
 
     Raises:
         ConfigError: one is a malformed address of a wheel.
@@ -262,8 +256,7 @@ def member(urls: Sequence[str]) -> str | None:
 
 
 def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = False) -> None:
-    """Check that a file has the expected checksums or, without a checksum, that it is not a web
-    page.
+    """Check that a file has the expected checksums or, without any, that it is not a web page.
 
     Args:
         path: the file.
@@ -323,10 +316,10 @@ def expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
 
 def fault_of(path: Path, expected: dict[str, str]) -> str | None:
     """Return the reason why a file is not the expected one; None if it is."""
-    verdict = "this is a web page, not the data set" if is_web_page(path) else None
+    web_page = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
         actual = _files.digest(path, algorithm)
         if actual != digest:
-            verdict = verdict or "the file is damaged or is not the one configured"
-            return f"{algorithm} is {actual}, expected {digest}: {verdict}"
-    return None if expected else verdict
+            fault = web_page or "the file is damaged or is not the one configured"
+            return f"{algorithm} is {actual}, expected {digest}: {fault}"
+    return None if expected else web_page

@@ -1,5 +1,6 @@
-"""Connections to servers that may never end an answer: every byte is watched, those of headers and
-chunks, too.
+"""Connections to servers that may never end an answer.
+
+Every byte is watched, those of headers and chunks, too.
 """
 
 import http.client
@@ -20,26 +21,25 @@ MOST_BESIDE = 2**20
 
 
 class Progress:
-    """Whether a server sends the file, and not only bytes: endless headers and single bytes would
-    never end.
+    """Whether a server sends the file, and not only bytes.
+
+    Endless headers and single bytes would never end.
     """
 
     def __init__(self, seconds: float) -> None:
-        """Begin now; `SLOWEST` bytes of the file have to arrive within so many seconds, and again
-        and again.
-        """
+        """Begin now: in each period of so many seconds, `SLOWEST` bytes of the file must arrive."""
         self._seconds = seconds
         self._since = time.monotonic()
-        self._of_file = 0
-        self._beside = 0
+        self._file_bytes = 0  # since then
+        self._other_bytes = 0  # since the last bytes of the file
 
     def advance(self, count: int) -> None:
         """Take note of bytes of the file."""
-        self._of_file = self._of_file + count
-        self._beside = 0
-        if self._of_file >= SLOWEST:
+        self._file_bytes += count
+        self._other_bytes = 0
+        if self._file_bytes >= SLOWEST:
             self._since = time.monotonic()
-            self._of_file = 0
+            self._file_bytes = 0
 
     def require(self, count: int) -> None:
         """Take note of bytes of any kind.
@@ -47,8 +47,8 @@ class Progress:
         Raises:
             OSError: the limits of time or bytes are passed.
         """
-        self._beside += count
-        if self._beside > MOST_BESIDE:
+        self._other_bytes += count
+        if self._other_bytes > MOST_BESIDE:
             raise OSError(f"sends more than {MOST_BESIDE} bytes that are not of the file")
         if time.monotonic() - self._since > self._seconds:
             raise TimeoutError(
@@ -78,9 +78,7 @@ class _WatchedStream(io.RawIOBase):
 
 
 def watched_session(progress: Progress) -> requests.Session:
-    """Return a session of which every byte received is told to `progress`: those of headers,
-    too.
-    """
+    """Return a session that tells `progress` of every byte received, those of headers, too."""
 
     class Response(http.client.HTTPResponse):
         def __init__(self, *args: Any, **options: Any) -> None:

@@ -29,11 +29,8 @@ from sampled_metrics_study.data.archives import (
 )
 from sampled_metrics_study.data.connections import Progress, watched_session
 
-# seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)
-TIMEOUT = (
-    10.0,
-    60.0,
-)
+TIMEOUT = (10.0, 60.0)
+"""Seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)."""
 _PIP_SECONDS = 3600.0  # pip has no limit for a server that goes on slowly
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
@@ -166,8 +163,9 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
 
 
 def _first_reason(error: BaseException) -> str:
-    """Return the short reason of the error that a chain of errors began with; no frame that goes on
-    keeps it.
+    """Return the short reason of the error that a chain of errors began with.
+
+    No frame that goes on keeps that error.
     """
     while error.__context__ is not None:
         error = error.__context__
@@ -198,13 +196,13 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
             open(temporary, "xb") as file,
             terminal_bar(file_name(url), total, are_bytes=True) as advance,
         ):
-            for data in response.iter_content(2**16):
-                size += len(data)
+            for part in response.iter_content(2**16):
+                size += len(part)
                 if size > MAX_BYTES:
                     raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
-                file.write(data)
-                progress.advance(len(data))
-                advance(len(data))
+                file.write(part)
+                progress.advance(len(part))
+                advance(len(part))
 
 
 def _close_redirect(response: requests.Response, **_: Any) -> None:

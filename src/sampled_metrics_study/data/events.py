@@ -1,5 +1,6 @@
-"""Events of users and items from the rows of a table: checked, binarized, and with ids numbered
-from 0.
+"""Events of users and items from the rows of a table: checked, binarized, and with numbered ids.
+
+The numbers of ids begin with 0.
 """
 
 import logging
@@ -22,8 +23,9 @@ _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # str(int(text)) == text
 
 
 class EventChunk(NamedTuple):
-    """Consecutive events of a file, in the order of the file; all arrays have shape (events,),
-    which may be (0,).
+    """Consecutive events of a file, in the order of the file.
+
+    All arrays have shape (events,), which may be (0,).
     """
 
     users: NDArray[np.int64] | NDArray[np.object_]
@@ -86,14 +88,14 @@ class Events:
         columns: dict[str, Any] = {
             name: getattr(self, name) for name in ("users", "items", "timestamps", "held_out")
         }
-        return replace(
-            self, **{name: values[kept] for name, values in columns.items() if values is not None}
-        )
+        present = {name: values[kept] for name, values in columns.items() if values is not None}
+        return replace(self, **present)
 
 
 def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "earliest") -> Events:
-    """Return an event for each rating of `min_rating` or more, with users and items numbered in the
-    order of their ids.
+    """Return an event for each rating of `min_rating` or more, with numbered users and items.
+
+    The numbers are in the order of the ids.
 
     Feedback is a set of (user, item) pairs: if a pair repeats, one of its events is kept. Ids that
     the file gives as text become numbers if all ids of users (or of items) in the file are whole
@@ -113,7 +115,7 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
     """
     user_numbers = _Numbering()
     item_numbers = _Numbering()
-    parts = list[EventChunk]()
+    parts: list[EventChunk] = []
     low = 0
     malformed = 0
     for chunk in _merged(chunks):
@@ -133,8 +135,8 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
         raise DataError(f"no event has a rating of {min_rating} (min_rating) or more")
     user_ids, user_positions = user_numbers.ascending()
     item_ids, item_positions = item_numbers.ascending()
-    whole = _one(parts)
-    parts.clear()
+    whole = _concatenated(parts)
+    parts.clear()  # whole has copies of them
     users = user_positions[whole.users]
     items = item_positions[whole.items]
     if whole.held_out is not None:
@@ -147,27 +149,27 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
 
 
 def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[EventChunk]:
-    """Yield the events in chunks of `events` or more, each with ids of one kind: distinct ids of a
-    chunk take time.
+    """Yield the events in chunks of `events` or more, each with ids of one kind.
+
+    Finding the distinct ids of a chunk takes time.
     """
     parts: list[EventChunk] = []
     for chunk in chunks:
         kinds = {(part.users.dtype, part.items.dtype) for part in (*parts[:1], chunk)}
         if len(kinds) > 1 or sum(len(part.users) for part in parts) >= events:
-            yield _one(parts)
+            yield _concatenated(parts)
             parts = []
         parts.append(chunk)
     if parts:
-        yield _one(parts)
+        yield _concatenated(parts)
 
 
-def _one(parts: Sequence[EventChunk]) -> EventChunk:
-    first = parts[0]
-    names = [name for name, values in first._asdict().items() if isinstance(values, np.ndarray)]
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
-    }
-    return first._replace(**columns, malformed=sum(part.malformed for part in parts))
+def _concatenated(parts: Sequence[EventChunk]) -> EventChunk:
+    columns: dict[str, Any] = {}
+    for name, values in parts[0]._asdict().items():
+        if isinstance(values, np.ndarray):
+            columns[name] = np.concatenate([getattr(part, name) for part in parts])
+    return parts[0]._replace(**columns, malformed=sum(part.malformed for part in parts))
 
 
 def _refuse_both(
@@ -178,10 +180,8 @@ def _refuse_both(
     item_ids: NDArray[np.generic],
 ) -> None:
     """Refuse a pair that is in training and held out."""
-    train, test = (
-        pair_numbers(users[is_part], items[is_part], len(item_ids))
-        for is_part in (~held_out, held_out)
-    )
+    train = pair_numbers(users[~held_out], items[~held_out], len(item_ids))
+    test = pair_numbers(users[held_out], items[held_out], len(item_ids))
     both = test[np.isin(test, train)]
     if len(both):
         user, item = divmod(int(both[0]), len(item_ids))
@@ -191,9 +191,7 @@ def _refuse_both(
 
 
 def pair_numbers(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int) -> Ints:
-    """Return a number for each (user, item) pair, (pairs,), in the order of users and then
-    items.
-    """
+    """Return (pairs,) numbers of (user, item) pairs, in the order of users and then items."""
     numbers = users.astype(np.int64)
     numbers *= n_items
     numbers += items
@@ -207,8 +205,9 @@ def _repeats(
     timestamps: NDArray[np.int64] | NDArray[np.float64] | None,
     repeated: str,
 ) -> NDArray[np.bool_]:
-    """Return whether each event is another one of its pair than that which `repeated` keeps; by
-    timestamps if given.
+    """Return whether each event is another one of its pair than that which `repeated` keeps.
+
+    Timestamps decide, if there are any.
     """
     repeats = np.zeros(len(users), dtype=np.bool_)
     numbers = pair_numbers(users, items, n_items)
@@ -235,17 +234,16 @@ class _Numbering:
         if ids.dtype == object and not self._are_texts:
             self._numbers = {str(known): number for known, number in self._numbers.items()}
             self._are_texts = True
-        new = map(str, unique.tolist()) if self._are_texts else unique.tolist()
-        numbers = [self._numbers.setdefault(unique_id, len(self._numbers)) for unique_id in new]
+        distinct = map(str, unique.tolist()) if self._are_texts else unique.tolist()
+        numbers = [self._numbers.setdefault(known, len(self._numbers)) for known in distinct]
         return np.array(numbers, dtype=np.int32)[positions]
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
         by_number = list(self._numbers)
-        is_text_of_numbers = all(
-            isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) for value in by_number
-        )
-        ids = np.array([int(value) for value in by_number] if is_text_of_numbers else by_number)
+        if all(isinstance(known, str) and _WHOLE_NUMBER.fullmatch(known) for known in by_number):
+            by_number = [int(known) for known in by_number]
+        ids = np.array(by_number)
         order = np.argsort(ids)
         positions = np.empty(len(order), dtype=np.int32)
         positions[order] = np.arange(len(order), dtype=np.int32)
@@ -253,8 +251,9 @@ class _Numbering:
 
 
 def k_core(events: Events, k: int) -> Events:
-    """Return the k-core: the events that are left when users and items with fewer than k are
-    removed repeatedly.
+    """Return the k-core: what is left when users and items with fewer than k events are removed.
+
+    They are removed repeatedly, until each of the others has k events or more.
 
     Args:
         events: at most one event for each (user, item) pair.
@@ -276,14 +275,17 @@ def k_core(events: Events, k: int) -> Events:
     if not kept.any():
         raise DataError(f"no user and item has {k} (core) events or more")
     core = events.events(kept)
-    users = user_counts > 0
-    items = item_counts > 0
+    has_user = user_counts > 0
+    has_item = item_counts > 0
+    # the numbers of users and items among those that are left
+    user_numbers = np.cumsum(has_user, dtype=np.int32) - 1
+    item_numbers = np.cumsum(has_item, dtype=np.int32) - 1
     return replace(
         core,
-        users=(np.cumsum(users, dtype=np.int32) - 1)[core.users],
-        items=(np.cumsum(items, dtype=np.int32) - 1)[core.items],
-        user_ids=core.user_ids[users],
-        item_ids=core.item_ids[items],
+        users=user_numbers[core.users],
+        items=item_numbers[core.items],
+        user_ids=core.user_ids[has_user],
+        item_ids=core.item_ids[has_item],
     )
 
 
@@ -338,11 +340,8 @@ def events_of_rows(
             what = f"timestamp_format: {timestamp_format!r} is not a pattern of strptime"
             raise ConfigError(f"{what}: {error}") from None
     exact_times = _ExactTimes()
-    skipped = 0
-    n_rows = 0
-    n_events = 0
-    spaced = 0
-    not_told = 0
+    counts = _Counts()
+    untold = 0  # malformed lines that no chunk has counted yet
     chunk: EventChunk | None = None
     for rows in parts:
         columns: dict[str, NDArray[Any]] = {}
@@ -351,56 +350,90 @@ def events_of_rows(
             columns[role], is_wrong, rule = _values(
                 role, labels[role], rows, has_number_ids, timestamp_format
             )
-            if (
-                role in ("user", "item")
-                and columns[role].dtype == object
-                and not rows.has_plain_text
-            ):
-                spaced += int((columns[role] != rows.frame[role].to_numpy(dtype=object)).sum())
             if not skips_bad_lines:
-                no_format = role == "timestamp" and timestamp_format is None
-                hint = _FORMAT if no_format else _SKIP
+                lacks_format = role == "timestamp" and timestamp_format is None
+                hint = _FORMAT if lacks_format else _SKIP
                 message = partial(_must_be, labels[role], rule, rows.frame[role], hint, has_options)
                 refuse_rows(is_wrong, message, rows.place)
             wrong |= is_wrong
-        not_told += rows.skipped + int(wrong.sum())
-        skipped += rows.skipped + int(wrong.sum())
-        n_rows += rows.skipped + len(wrong)
+        malformed = rows.skipped + int(wrong.sum())
+        untold += malformed
+        counts.malformed += malformed
+        counts.rows += rows.skipped + len(wrong)
+        counts.spaced += _spaced_ids(columns, rows)
         if "timestamp" in columns and timestamp_format is None:
             exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
             keep = rows.frame["keep"]
-            wrong |= ~(as_text(keep) if keep.dtype.kind == "f" else keep).isin(kept).to_numpy()
+            keep = as_text(keep) if keep.dtype.kind == "f" else keep
+            wrong |= ~keep.isin(kept).to_numpy()
         if wrong.any():
             columns = {role: values[~wrong] for role, values in columns.items()}
         if ordered:
-            columns["timestamp"] = np.arange(n_events, n_events + len(columns["user"]))
+            columns["timestamp"] = np.arange(counts.events, counts.events + len(columns["user"]))
         ratings = columns.get("rating")
         times = columns.get("timestamp")
         if len(columns["user"]):
-            chunk = EventChunk(columns["user"], columns["item"], ratings, times, malformed=not_told)
-            n_events += len(chunk.users)
-            not_told = 0
+            chunk = EventChunk(columns["user"], columns["item"], ratings, times, malformed=untold)
+            counts.events += len(chunk.users)
+            untold = 0
             yield chunk
-    if chunk is not None and not_told:
-        yield chunk.events(slice(0, 0))._replace(malformed=not_told)
-    if 2 * skipped > n_rows:
-        raise DataError(
-            f"{name}: {skipped} of {n_rows} lines are malformed, too many to skip (on_bad_lines); "
-            "check the format, its separator and its columns"
-        )
-    if skipped:
-        _LOG.warning("%s: %d of %d lines are malformed, and are skipped", name, skipped, n_rows)
-    if spaced:
-        _LOG.warning(
-            "%s: spaces around %d ids of users and items, in %d lines, are left out",
-            name,
-            spaced,
-            n_rows,
-        )
-    if not n_events:
-        only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
-        raise DataError(f"{name}: holds no events{only}")
+    if chunk is not None and untold:
+        yield chunk.events(slice(0, 0))._replace(malformed=untold)
+    counts.report(name, kept)
+
+
+@dataclass
+class _Counts:
+    """What a file holds.
+
+    Attributes:
+        rows: number of rows.
+        events: number of events.
+        malformed: number of rows that are skipped because they are malformed.
+        spaced: number of ids from which spaces are left out.
+    """
+
+    rows: int = 0
+    events: int = 0
+    malformed: int = 0
+    spaced: int = 0
+
+    def report(self, name: str, kept: Collection[str] | None) -> None:
+        """Log what is left out, and refuse a file of which too much is."""
+        if 2 * self.malformed > self.rows:
+            raise DataError(
+                f"{name}: {self.malformed} of {self.rows} lines are malformed, too many to skip "
+                "(on_bad_lines); check the format, its separator and its columns"
+            )
+        if self.malformed:
+            _LOG.warning(
+                "%s: %d of %d lines are malformed, and are skipped",
+                name,
+                self.malformed,
+                self.rows,
+            )
+        if self.spaced:
+            _LOG.warning(
+                "%s: spaces around %d ids of users and items, in %d lines, are left out",
+                name,
+                self.spaced,
+                self.rows,
+            )
+        if not self.events:
+            only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
+            raise DataError(f"{name}: holds no events{only}")
+
+
+def _spaced_ids(columns: Mapping[str, NDArray[Any]], rows: Rows) -> int:
+    """Return how many ids have spaces around them in the file."""
+    if rows.has_plain_text:
+        return 0
+    return sum(
+        int((columns[role] != rows.frame[role].to_numpy(dtype=object)).sum())
+        for role in ("user", "item")
+        if columns[role].dtype == object
+    )
 
 
 def _values(
@@ -409,9 +442,8 @@ def _values(
     """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
     column = rows.frame[role]
     if role == "timestamp":
-        return *_times(
-            column, timestamp_format
-        ), f"a time ({timestamp_format})" if timestamp_format else "a number"
+        rule = f"a time ({timestamp_format})" if timestamp_format else "a number"
+        return *_times(column, timestamp_format), rule
     if role == "rating":
         numbers, is_wrong = _numbers(column)
         return numbers.astype(np.float64, copy=False), is_wrong, "a number"
@@ -421,8 +453,9 @@ def _values(
 
 
 class _ExactTimes:
-    """A check that numbers for timestamps lose no digits: float64, for decimals, does not hold all
-    large integers.
+    """A check that numbers for timestamps lose no digits.
+
+    Times with decimals are float64, which does not hold all large integers.
     """
 
     def __init__(self) -> None:
@@ -430,8 +463,9 @@ class _ExactTimes:
         self._has_decimals = False
 
     def require(self, times: NDArray[Any], label: str, place: Place) -> None:
-        """Refuse large timestamps in a file where others have decimals; `times` are those of its
-        next rows.
+        """Refuse large timestamps in a file where others have decimals.
+
+        The times are those of the next rows of the file.
         """
         self._has_decimals |= times.dtype.kind == "f"
         far = np.flatnonzero((times >= 2**53) | (times <= -(2**53)))
@@ -478,21 +512,21 @@ def _ids(
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) int64 or float64 numbers, and which entries are not numbers or exceed
-    int64.
-    """
+    """Return (rows,) int64 or float64 numbers, and which entries are no numbers or exceed int64."""
     is_number = isinstance(column.dtype, np.dtype) and column.dtype.kind in "if"
     texts = column.to_numpy() if is_number else column.astype(str).to_numpy(dtype=object)
     values = texts if is_number else pd.to_numeric(texts, errors="coerce")
     wrong = ~(np.abs(values) < _BEYOND)
     if is_number or values.dtype.kind == "i":
-        return values.astype(
-            np.int64 if values.dtype.kind == "i" else np.float64, copy=False
-        ), wrong
+        return values.astype(_number_type(values), copy=False), wrong
     right = pd.to_numeric(texts[~wrong])  # whole numbers are exact only among their like
-    values = np.zeros(len(texts), dtype=np.int64 if right.dtype.kind == "i" else np.float64)
+    values = np.zeros(len(texts), dtype=_number_type(right))
     values[~wrong] = right
     return values, wrong
+
+
+def _number_type(values: NDArray[Any]) -> type[np.int64] | type[np.float64]:
+    return np.int64 if values.dtype.kind == "i" else np.float64
 
 
 def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -506,8 +540,9 @@ def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.boo
 def _times(
     column: pd.Series, timestamp_format: str | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) timestamps, and which entries are not times; times are nanoseconds since 1970
-    in UTC.
+    """Return (rows,) timestamps, and which entries are not times.
+
+    Times that are not numbers become nanoseconds since 1970 in UTC.
     """
     if timestamp_format is not None:
         times = _parsed(column, timestamp_format).mask(column.isin(_NOT_TIMES))
@@ -516,9 +551,8 @@ def _times(
     else:
         return _numbers(column)
     times = times.where((times >= _EARLIEST) & (times < _LATEST))
-    return times.dt.tz_convert(None).dt.as_unit("ns").to_numpy().astype(
-        np.int64
-    ), times.isna().to_numpy()
+    nanoseconds = times.dt.tz_convert(None).dt.as_unit("ns").to_numpy().astype(np.int64)
+    return nanoseconds, times.isna().to_numpy()
 
 
 def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:

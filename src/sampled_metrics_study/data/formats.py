@@ -30,9 +30,7 @@ Column = str | int
 
 
 def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the JSON schema of the options of a format, where `column` is the schema of a
-    column.
-    """
+    """Return the JSON schema of the options of a format, where `column` is that of a column."""
     types = column["type"] if isinstance(column["type"], list) else [column["type"]]
     optional = {**column, "type": [*types, "null"], "default": None}
     properties = {
@@ -197,15 +195,17 @@ class Format:
         if self.has_number_ids:
             numbers |= {"user", "item"}
         is_named = isinstance(columns_by_role["user"], str)
+        labels = {
+            role: str(column) if is_named else f"column {column}"
+            for role, column in columns_by_role.items()
+        }
+        rows = self.rows(
+            stream, name, columns_by_role, numbers=numbers, skips_bad_lines=skips, **reading
+        )
         return events_of_rows(
-            self.rows(
-                stream, name, columns_by_role, numbers=numbers, skips_bad_lines=skips, **reading
-            ),
+            rows,
             name,
-            {
-                role: str(column) if is_named else f"column {column}"
-                for role, column in columns_by_role.items()
-            },
+            labels,
             has_number_ids=self.has_number_ids,
             timestamp_format=timestamp_format,
             kept=None if keep is None else {_text(value) for value in keep["values"]},
@@ -218,22 +218,21 @@ class Format:
 def _chosen(
     columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
 ) -> dict[str, Column]:
-    """Return the column of each role that the options name; the column of `keep` has the role
-    "keep".
+    """Return the column of each role that the options name; that of `keep` has the role "keep".
 
     Raises:
         ConfigError: two roles have the same column, or some columns are names and others positions.
     """
-    chosen = {role: column for role, column in columns.items() if column is not None}
+    column_of = {role: column for role, column in columns.items() if column is not None}
     if keep is not None:
-        chosen["keep"] = keep["column"]
-    roles = " and ".join(chosen)
-    named = list(chosen.values())
-    if len(set(named)) < len(named):
-        raise ConfigError(f"columns: {roles} must name different columns, not {named}")
-    if len(set(map(type, named))) > 1:
-        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {named}")
-    return chosen
+        column_of["keep"] = keep["column"]
+    roles = " and ".join(column_of)
+    chosen = list(column_of.values())
+    if len(set(chosen)) < len(chosen):
+        raise ConfigError(f"columns: {roles} must name different columns, not {chosen}")
+    if len(set(map(type, chosen))) > 1:
+        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {chosen}")
+    return column_of
 
 
 def _text(value: str | int) -> str:
@@ -270,10 +269,11 @@ def _csv(
     has_header = isinstance(columns["user"], str)
     header: list[Column] = list(range(1, len(table.first) + 1))
     if has_header:
+        # a column may be named with the type that RecBole writes after its name, or without
         untyped = without_types(table.first)
         header = [
-            name if name in columns.values() else plain
-            for name, plain in zip(table.first, untyped, strict=True)
+            typed if typed in columns.values() else plain
+            for typed, plain in zip(table.first, untyped, strict=True)
         ]
     place = f"{name}, line {table.text.line}"
     if fields is not None and len(header) not in (0, fields):
@@ -295,8 +295,8 @@ def _csv(
 
 
 _POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
-_OF_MOVIELENS = {"user": "userId", "item": "movieId", "rating": "rating", "timestamp": "timestamp"}
-_OF_RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
+_MOVIELENS = {"user": "userId", "item": "movieId", "rating": "rating", "timestamp": "timestamp"}
+_RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
 _TABS = partial(_csv, separator="\t", quotes=False, fields=4)
 
 FORMATS = {
@@ -312,7 +312,7 @@ FORMATS = {
         partial(_csv, quotes=False),
         "csv with the header userId,movieId,rating,timestamp",
         "MovieLens 20M, 25M, 32M, latest",
-        _OF_MOVIELENS,
+        _MOVIELENS,
         has_number_ids=True,
         member="ratings.csv",
     ),
@@ -328,7 +328,7 @@ FORMATS = {
         partial(_csv, separator="\t", quotes=False, optional=("rating", "timestamp")),
         "atomic .inter: tab-separated, with a header of names and types, as `user_id:token`",
         "RecBole's datasets",
-        _OF_RECBOLE,
+        _RECBOLE,
         member="*.inter",
     ),
     "item-lists": Format(
@@ -411,8 +411,9 @@ _BEGINNING = 2**16  # bytes that show the columns of a file
 def check_columns(
     path: Path, form: Format, *, member: str | None, options: Mapping[str, Any]
 ) -> None:
-    """Raise ColumnError if the beginning of a file of text lacks a column; whatever else is wrong,
-    is found later.
+    """Raise ColumnError if the beginning of a file of text lacks a column.
+
+    Whatever else is wrong is found later.
 
     Args:
         path: the file.
@@ -424,14 +425,12 @@ def check_columns(
     try:
         with open_member(path, member or form.member) as stream:
             beginning = stream.read(_BEGINNING)
-        whole = beginning[: beginning.rfind(b"\n") + 1] or beginning
+        whole_lines = io.BytesIO(beginning[: beginning.rfind(b"\n") + 1] or beginning)
         columns = _chosen(form.columns or options.get("columns", {}), options.get("keep"))
-        next(
-            form.rows(
-                io.BytesIO(whole), str(path), columns, numbers=(), skips_bad_lines=False, **reading
-            ),
-            None,
+        rows = form.rows(
+            whole_lines, str(path), columns, numbers=(), skips_bad_lines=False, **reading
         )
+        next(rows, None)
     except ColumnError:
         raise
     except (ConfigError, DataError):

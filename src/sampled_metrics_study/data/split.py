@@ -1,5 +1,6 @@
-"""How events are split: some of each user are held out, usually the last one (section 6); the
-others train.
+"""How events are split: some of each user are held out, and the others train.
+
+Usually the last event of a user is held out (section 6).
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ random stream.
 def _positions(
     users: NDArray[np.generic], items: NDArray[np.generic], shape: tuple[int, int]
 ) -> csr_array:
-    """Return a sparse matrix with the position of each of (pairs,) users and items, no two of which
-    are the same.
+    """Return a sparse matrix with the position of each of (pairs,) users and items.
+
+    No two pairs are the same.
     """
     index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
     pairs = users.astype(index, copy=False), items.astype(index, copy=False)
@@ -62,15 +64,14 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
     if ties not in TIE_ORDER:
         raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
     times = _times(events, "last-event")
-    return _hold_out(
-        events,
-        _last(events, times, held_out, lambda latest: TIE_ORDER[ties](latest, len(events), rng)),
-    )
+    last = _last(events, times, held_out, lambda tied: TIE_ORDER[ties](tied, len(events), rng))
+    return _hold_out(events, last)
 
 
 def shared_last_times(events: Events, held_out: int = 1) -> int:
-    """Return the number of users of whom the times do not say which events are the last ones, so
-    that a rule decides.
+    """Return the number of users whose times do not say which events are the last ones.
+
+    For these users, a rule decides.
 
     Args:
         events: with timestamps.
@@ -81,12 +82,12 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
     order = np.lexsort((times, users))
     users = users[order]
     times = times[order]
-    # the k-th last event of each user
-    last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
-    last = last[last > 0]
-    return int(
-        ((times[last] == times[last - 1]) & (users[last + held_out - 1] == users[last - 1])).sum()
-    )
+    # the k-th last event of each user, and the one before it, if that is of the same user
+    kth_last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
+    kth_last = kth_last[kth_last > 0]
+    is_same_time = times[kth_last] == times[kth_last - 1]
+    is_same_user = users[kth_last + held_out - 1] == users[kth_last - 1]
+    return int((is_same_time & is_same_user).sum())
 
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -102,15 +103,12 @@ def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.floa
 def _last(
     events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]
 ) -> Ints:
-    """Return the last events of each user, by their times, and by the tie keys of events at the
-    same time.
-    """
+    """Return the last events of each user by their times, and of the same time by tie keys."""
     latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
     latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
     users = events.users[latest]
-    return np.asarray(
-        latest[np.arange(len(users)) >= np.searchsorted(users, users, side="right") - held_out]
-    )
+    ends = np.searchsorted(users, users, side="right")  # where the events of the user end
+    return np.asarray(latest[np.arange(len(users)) >= ends - held_out])
 
 
 def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
@@ -208,11 +206,12 @@ def split_events(
     else:
         split = leave_last_out(events, ties, rng, held_out)
     train = split.training.nnz
-    out = split.held_out.nnz
-    left_out = int((~np.isin(events.user_ids, split.user_ids))[events.users].sum())
-    if train + out + left_out != len(events):
+    test = split.held_out.nnz
+    is_left_out = ~np.isin(events.user_ids, split.user_ids)
+    left_out = int(is_left_out[events.users].sum())
+    if train + test + left_out != len(events):
         raise DataError(
-            f"the split has {train} training events, {out} held out and {left_out} of users that "
+            f"the split has {train} training events, {test} held out and {left_out} of users that "
             f"are left out, which are not the {len(events)} events together"
         )
     return leave_users_out(split, min_training_events)

@@ -1,5 +1,6 @@
-"""EASE, a linear model of all items with a zero diagonal (Steck, Embarrassingly Shallow
-Autoencoders, WWW 2019).
+"""EASE, a linear model of all items with a zero diagonal.
+
+The source is Steck, Embarrassingly Shallow Autoencoders, WWW 2019.
 
 With X the (users, items) events, B minimises ‖X - XB‖² + λ ‖B‖² subject to diag(B) = 0, so that no
 item predicts itself. In closed form B_ij = -P_ij / P_jj off the diagonal, with P = (XᵀX + λI)⁻¹
@@ -51,12 +52,10 @@ class EASE(Recommender):
         # diagonal so that the items' numbers of events have no effect
         scale = np.sqrt(gram.diagonal())
         with np.errstate(all="ignore"):
-            norms = (np.abs(gram) @ (1 / scale) / scale).max() * (
-                np.abs(inverse) @ scale * scale
-            ).max()
-        if not (
-            norms * len(gram) * np.finfo(np.float64).eps < 1 and (inverse.diagonal() > 0).all()
-        ):
+            norm = (np.abs(gram) @ (1 / scale) / scale).max()
+            norm_of_inverse = (np.abs(inverse) @ scale * scale).max()
+            error = norm * norm_of_inverse * len(gram) * np.finfo(np.float64).eps
+        if not (error < 1 and (inverse.diagonal() > 0).all()):
             raise ConfigError(
                 f"EASE: regularization {self.regularization:g} is too small: XᵀX + λI of these "
                 "events cannot be inverted in double precision; take a larger one, such as 1 or "

@@ -1,5 +1,6 @@
-"""Matrix factorization by implicit alternating least squares (recommender X; section 9 of the
-paper).
+"""Matrix factorization by implicit alternating least squares.
+
+It is recommender X of the paper (section 9).
 
 The paper minimises Σ_H (ŷ - 1)² + α Σ_all ŷ² + λ ‖V‖², with ŷ a dot product of factors. `implicit`
 minimises Σ c (p - s)² + reg ‖V'‖², with p = 1 and confidence c on the training pairs H, and p = 0,
@@ -46,9 +47,8 @@ class IALS(Recommender):
     @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
-        from implicit.als import (
-            AlternatingLeastSquares,
-        )  # slow to import, and needed for training only
+        # slow to import, and needed for training only
+        from implicit.als import AlternatingLeastSquares
 
         ratio = (1 + self.unobserved_weight) / self.unobserved_weight
         users, items = training.shape

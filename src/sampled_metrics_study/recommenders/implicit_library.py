@@ -1,5 +1,6 @@
-"""The recommenders of the library `implicit` (Frederickson; checked with 0.7.3), by name and with
-its own options.
+"""The recommenders of the library `implicit`, by name and with its own options.
+
+The library is that of Frederickson. Its version 0.7.3 was checked.
 
 | model | what it is |
 |---|---|
@@ -37,8 +38,9 @@ CONSTRUCTORS = {
     "tfidf": ("implicit.nearest_neighbours", "TFIDFRecommender"),
     "bm25": ("implicit.nearest_neighbours", "BM25Recommender"),
 }
-"""Module and name of each model's constructor; implicit is slow to import, and needed for these
-models only.
+"""Module and name of each model's constructor.
+
+They are imported when they are used, as implicit is slow to import.
 """
 
 _NEIGHBOURS = ("cosine", "tfidf", "bm25")
@@ -78,9 +80,7 @@ class ImplicitLibrary(Recommender):
     )
 
     def __post_init__(self) -> None:
-        """Refuse options that implicit's constructor does not take, or whose results are not
-        reproducible.
-        """
+        """Refuse unknown options, and options whose results are not reproducible."""
         object.__setattr__(self, "is_random", self.model not in _NEIGHBOURS)
         object.__setattr__(self, "has_factors", self.model not in _NEIGHBOURS)
         parameters = inspect.signature(constructor(self.model)).parameters
@@ -92,9 +92,9 @@ class ImplicitLibrary(Recommender):
                     "runs"
                 )
             if name not in allowed:
-                may_be = f"it may be {', '.join(allowed)}"
                 raise ConfigError(
-                    f"options: unknown option {name!r} of implicit's {self.model}; {may_be}"
+                    f"options: unknown option {name!r} of implicit's {self.model}; it may be "
+                    f"{', '.join(allowed)}"
                 )
             values, allows = _VALUES.get(type(parameters[name].default), ("", lambda _: True))
             if not allows(value):
@@ -121,17 +121,15 @@ class ImplicitLibrary(Recommender):
         from implicit.utils import ParameterWarning
 
         make = constructor(self.model)
+        parameters = inspect.signature(make).parameters
         fixed = {"num_threads": 1, "random_state": seed, "use_gpu": False}
-        takes = inspect.signature(make).parameters
+        fixed = {name: value for name, value in fixed.items() if name in parameters}
         events = csr_matrix(training, dtype=np.float32, copy=True)  # implicit may sort it in place
         with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
             # about formats that implicit converts itself
             warnings.simplefilter("ignore", ParameterWarning)
             try:
-                trained = make(
-                    **self.options,
-                    **{name: value for name, value in fixed.items() if name in takes},
-                )
+                trained = make(**self.options, **fixed)
                 trained.fit(events, show_progress=False)
             except (ModelFitError, ValueError) as error:
                 raise DataError(

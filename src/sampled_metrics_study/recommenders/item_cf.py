@@ -38,8 +38,9 @@ ROWS_AT_ONCE = 24 * 2**20
 
 
 class Interactions:
-    """Interactions by row and by column: (users, items) to compare items, or (items, users) to
-    compare users.
+    """Interactions by row and by column.
+
+    The matrix is (users, items) to compare items, or (items, users) to compare users.
 
     Attributes:
         matrix: (rows, columns) sparse, 1.0 where there is an interaction.
@@ -53,8 +54,9 @@ class Interactions:
         self.rows: Floats = np.diff(self.by_column.indptr).astype(np.float64)
 
     def cosines(self, columns: slice) -> csr_array:
-        """Return the cosines of a block of columns to all (eq. 27, q = 1), as sparse (block,
-        columns) without zeros.
+        """Return the cosines of a block of columns to all (eq. 27, q = 1).
+
+        The result is sparse, (block, columns), and stores no zeros.
         """
         together = csr_array(self.by_column[columns] @ self.matrix)
         # √(t² / (n_i n_j)), with exact t² and n_i n_j, gives equal numbers for equal cosines
@@ -75,8 +77,9 @@ def blocks(columns: int) -> Iterator[slice]:
 
 
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
-    """Return the positions of the k most similar of n items, or of all if n < k: most similar
-    first, ties by index.
+    """Return the positions of the k most similar of n items, or of all if n < k.
+
+    The most similar item comes first, and ties are by index.
 
     Args:
         similar: (n,) similarities, above 0.
@@ -85,15 +88,17 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
     """
     near = np.arange(len(similar))
     if len(similar) > k:
-        threshold = np.partition(similar, len(similar) - k)[len(similar) - k]
+        position = len(similar) - k  # of the k-th largest, in ascending order
+        threshold = np.partition(similar, position)[position]
         near = np.flatnonzero(similar >= threshold)
     order = np.lexsort((items[near], -similar[near]))
     return near[order[:k]]
 
 
 def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -> csr_array:
-    """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is not its own
-    neighbour.
+    """Return the cosines that eq. 28 keeps, as sparse (items, items).
+
+    An item is not its own neighbour.
 
     s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to
     i. None means all items; k and k' are not both None.
@@ -127,19 +132,16 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -
 
 def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:
     """Return the first neighbours of each item, `counts` of them, in the item's row."""
-    taken = np.arange(most) < counts[:, np.newaxis]
-    rows = csr_array(
-        (cosines[taken], near[taken], np.append(0, np.cumsum(counts))), shape=(len(near), len(near))
-    )
+    is_within = np.arange(most) < counts[:, np.newaxis]
+    indptr = np.append(0, np.cumsum(counts))
+    rows = csr_array((cosines[is_within], near[is_within], indptr), shape=(len(near), len(near)))
     rows.sort_indices()
     return rows
 
 
 @dataclass(frozen=True)
 class ItemCF(Recommender):
-    """Cosine similarity, sharpened, filtered to neighbours, row-normalized and summed over the
-    user's items.
-    """
+    """Scores are sums of cosines to the user's items, sharpened, filtered and normalized."""
 
     is_random = has_factors = False
     exponent: float = parameter(
@@ -194,23 +196,22 @@ class ItemCF(Recommender):
         return similar
 
     def _weight(self, rows: csr_array) -> None:
-        """Weight rows of cosines in place, made dense: the order of a sum affects its last
-        digit.
+        """Weight rows of cosines in place.
+
+        The rows are made dense, because the order of a sum affects its last digit.
         """
         rows.data **= float(self.exponent)
         for block in blocks(rows.shape[0]):
             stored = slice(rows.indptr[block.start], rows.indptr[block.stop])
-            owners = np.repeat(
-                np.arange(block.stop - block.start),
-                np.diff(rows.indptr[block.start : block.stop + 1]),
-            )
-            rows.data[stored] = self._normalized(rows[block].toarray())[
-                owners, rows.indices[stored]
-            ]
+            counts = np.diff(rows.indptr[block.start : block.stop + 1])
+            row_of_entry = np.repeat(np.arange(block.stop - block.start), counts)
+            dense = self._normalized(rows[block].toarray())
+            rows.data[stored] = dense[row_of_entry, rows.indices[stored]]
 
     def _normalized(self, rows: Floats) -> Floats:
-        """Divide complete rows of similarities, (some items, items), in place by norm and
-        denominator.
+        """Divide complete rows of similarities in place, (some items, items).
+
+        The divisors are the norm and the denominator.
         """
         _divide(rows, ROW_NORMS[self.row_norm](rows))
         if self.denominator:

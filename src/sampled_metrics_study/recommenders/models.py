@@ -43,8 +43,9 @@ class Model(ABC):
 
     @abstractmethod
     def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
-        """Return the scores of some users and all items, (some users, items): higher is better,
-        equal is a tie.
+        """Return the scores of some users and all items, (some users, items).
+
+        A higher score is better, and equal scores are a tie.
 
         Args:
             users: the users.
@@ -52,8 +53,9 @@ class Model(ABC):
         """
 
     def scored(self, training: csr_array, precision: str) -> ScoreFunction | Factors:
-        """Return the scores in a form that `rank_users` takes; float64 or float32 is the precision
-        of factors.
+        """Return the scores in a form that `rank_users` takes.
+
+        The precision, float64 or float32, is that of factors.
         """
         return lambda users: self.scores(users, training)
 
@@ -63,25 +65,25 @@ class Model(ABC):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return a model made from the result of `arrays`; fields of type bool, int, float or str
-        are single values.
+        """Return a model made from the result of `arrays`.
+
+        Fields of type bool, int, float or str are single values.
         """
         types = get_type_hints(cls)
-        names = [definition.name for definition in fields(cls)]
-        return cls(
-            **{
-                name: arrays[name].item() if types[name] in _SINGLE else arrays[name]
-                for name in names
-            }
-        )
+        values: dict[str, Any] = {}
+        for definition in fields(cls):
+            name = definition.name
+            values[name] = arrays[name].item() if types[name] in _SINGLE else arrays[name]
+        return cls(**values)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
         _files.write_npz(path, kind=np.array(self.kind), **self.arrays())
 
     def check(self, split: Split, name: str) -> None:  # noqa: B027 - not abstract: some kinds have nothing to check
-        """Raise an error if the model does not fit the split that it was trained on, or a number is
-        not finite.
+        """Raise an error if the model does not fit its split, or a number is not finite.
+
+        The split is the one that the model was trained on.
 
         Raises:
             DataError: the message begins with the name, of the recommender or of the model's file.
@@ -110,9 +112,7 @@ class FactorModel(Model):
         return self.user_factors, self.item_factors.astype(precision, copy=False)
 
     def check(self, split: Split, name: str) -> None:
-        """Refuse factors that are not finite, or do not have one row for each user and item of the
-        split.
-        """
+        """Refuse factors that are not finite, or are not as many as the split's users and items."""
         users, items = split.training.shape
         for factors, kind, count in (
             (self.user_factors, "user", users),
@@ -122,8 +122,10 @@ class FactorModel(Model):
                 raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {kind}s")
             wrong = ~np.isfinite(factors).all(axis=1)
             if wrong.any():
-                first = f"{kind} {int(np.argmax(wrong)) + 1} of {count}"
-                raise DataError(f"{name}: the factors of {first} are not finite numbers")
+                row = int(np.argmax(wrong)) + 1
+                raise DataError(
+                    f"{name}: the factors of {kind} {row} of {count} are not finite numbers"
+                )
         if self.user_factors.shape[1] != self.item_factors.shape[1]:
             lengths = f"{self.user_factors.shape[1]} and {self.item_factors.shape[1]}"
             raise DataError(f"{name}: the factors of users and items differ in length, {lengths}")
@@ -143,11 +145,12 @@ class RandomModel(Model):
     key: int
 
     def scores(self, users: slice, training: csr_array) -> Floats:
-        """Return the scores of some users and all items; a score does not depend on the other
-        users.
+        """Return the scores of some users and all items, (some users, items).
+
+        A score does not depend on the other users.
         """
-        every, items = training.shape
-        block = range(every)[users]
+        all_users, items = training.shape
+        block = range(all_users)[users]
         scores = np.empty((len(block), items))
         for row, user in zip(scores, block, strict=True):
             key = np.array([self.key, user], dtype=np.uint64)
@@ -174,8 +177,9 @@ class ScoreModel(Model):
         return self.matrix[users]
 
     def check(self, split: Split, name: str) -> None:
-        """Refuse scores of another shape, or of a candidate that are NaN or +∞; a training item may
-        score anything.
+        """Refuse scores of another shape, or scores of candidates that are NaN or +∞.
+
+        A training item may have any score.
         """
         if self.matrix.shape != split.training.shape:
             raise DataError(
@@ -192,8 +196,9 @@ class ScoreModel(Model):
 
 @dataclass(frozen=True)
 class SimilarityModel(Model):
-    """An item's score is the sum of its similarities to the user's training items, in the order of
-    these.
+    """An item's score is the sum of its similarities to the user's training items.
+
+    The sum is in the order of these items.
 
     Attributes:
         similarity: (items of the user, items scored); the subclass has a sparse one.
@@ -224,8 +229,7 @@ class SimilarityModel(Model):
 
 @dataclass(frozen=True)
 class SparseSimilarityModel(SimilarityModel):
-    """An item's score is the sum of its similarities to the user's training items; most
-    similarities are 0.
+    """An item's score is the sum of its similarities to the user's training items, most of them 0.
 
     Attributes:
         similarity: (items of the user, items scored) sparse.

@@ -48,8 +48,9 @@ def rank_by_model(
 
 
 def part_of_users(shape: Shape, part: int, parts: int) -> slice:
-    """Return the consecutive users of one of several parts, which is empty if there are more parts
-    than blocks.
+    """Return the consecutive users of one of several parts.
+
+    A part is empty if there are more parts than blocks.
 
     The last digit of a score may depend on the other users of its block, so no block of scores is
     divided.
@@ -61,9 +62,9 @@ def part_of_users(shape: Shape, part: int, parts: int) -> slice:
     """
     size = _users_of_block(shape)
     blocks = -(-shape.users // size)
-    return slice(
-        (part - 1) * blocks // parts * size, min(part * blocks // parts * size, shape.users)
-    )
+    first_block = (part - 1) * blocks // parts
+    end_block = part * blocks // parts
+    return slice(first_block * size, min(end_block * size, shape.users))
 
 
 def _users_of_block(shape: Shape) -> int:

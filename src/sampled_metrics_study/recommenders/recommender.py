@@ -137,8 +137,9 @@ def trained(recommender: Recommender, split: Split, rng: np.random.Generator) ->
 
 
 def class_at(path: str) -> type[Recommender]:
-    """Return the class of a recommender, of the library or one's own, by its path,
-    ``package.module.Class``.
+    """Return the class of a recommender by its path, ``package.module.Class``.
+
+    The class is one of the library or one's own.
 
     It is imported from an installed package, or else from the working folder.
 

@@ -16,14 +16,16 @@ RECOMMENDERS = {
     "random": "simple.RandomScores",
     "ranks": "simple.PrecomputedRanks",
 }
-"""The classes of the recommenders, as modules of this package and names in them, by the `type` of
-the config entry.
+"""The class of each recommender, by the `type` of its config entry.
+
+A class is a module of this package, and a name in it.
 """
 
 
 def recommender_type(kind: str) -> type[Recommender]:
-    """Return the class of a recommender by its type: a key of `RECOMMENDERS`, or a path,
-    ``package.module.Class``.
+    """Return the class of a recommender by its type.
+
+    The type is a key of `RECOMMENDERS`, or a path, ``package.module.Class``.
 
     A class with a path is imported from an installed package, or else from the working folder.
 
@@ -33,9 +35,10 @@ def recommender_type(kind: str) -> type[Recommender]:
     if kind in RECOMMENDERS:
         return class_at(f"{__package__}.{RECOMMENDERS[kind]}")
     if "." not in kind:
-        may_be = f"it may be {', '.join(RECOMMENDERS)}, or the path of a class, as mine.models.Mine"
+        guess = did_you_mean(kind, list(RECOMMENDERS))
         raise ConfigError(
-            f"unknown recommender type {kind!r}{did_you_mean(kind, list(RECOMMENDERS))}; {may_be}"
+            f"unknown recommender type {kind!r}{guess}; it may be {', '.join(RECOMMENDERS)}, or "
+            "the path of a class, as mine.models.Mine"
         )
     return class_at(kind)
 
@@ -51,15 +54,12 @@ def path_of(recommender: Recommender) -> str:
 
 
 def summary_of(recommender: Recommender) -> str:
-    """Return what a recommender is, by the first line of the docstring of its class, or by its
-    name.
-    """
+    """Return the first line of the docstring of a recommender's class, or else the class's name."""
     return (type(recommender).__doc__ or type(recommender).__name__).partition("\n")[0]
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:
-    """Return the recommender that a config entry describes, such as ``{"type": "item-cf",
-    "exponent": 3}``.
+    """Return the recommender of a config entry, such as ``{"type": "item-cf", "exponent": 3}``.
 
     Raises:
         ConfigError: the type is unknown, or a parameter is unknown or missing.

@@ -1,6 +1,4 @@
-"""Recommenders that learn little or nothing: popularity, random scores, and ranks of another
-tool.
-"""
+"""Recommenders that learn little or nothing: popularity, random scores and ready-made ranks."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,4 @@
-"""Files of events: their addresses, downloads, wheels and checksums, and the one file that is read
-of an archive.
+"""Files of events: their addresses, downloads, wheels and checksums, and members of archives.
 
 tests/faults has archives that are damaged or mean harm, and servers that answer badly.
 """
@@ -56,10 +55,8 @@ def test_a_member_of_a_zip(tmp_path):
         path = make_zip(tmp_path / name, entries, compression)
         for member in ("ratings.dat", "ml-1m/ratings.dat", "*/ratings.dat"):
             assert read(path, member) == EVENTS
-    assert (
-        read(make_zip(tmp_path / "a.bin", {"folder/": b"", "folder/events.csv": EVENTS}), None)
-        == EVENTS
-    )
+    only = make_zip(tmp_path / "a.bin", {"folder/": b"", "folder/events.csv": EVENTS})
+    assert read(only, None) == EVENTS
     assert {path.name for path in tmp_path.iterdir()} == {"ml-1m.zip", "recbole.whl", "a.bin"}
 
 
@@ -78,6 +75,7 @@ def test_a_member_of_a_zip(tmp_path):
         ),
         ([], None, "the archive holds no files"),
     ],
+    ids=["no such entry", "many entries", "no entries"],
 )
 def test_no_such_entry_or_several_lists_what_there_is(tmp_path, names, member, says):
     with pytest.raises(DataError, match=says):
@@ -107,14 +105,15 @@ def test_a_packed_file_may_unpack_to_the_limit_and_a_plain_one_to_any_size(tmp_p
             read(path)
 
 
-@pytest.mark.parametrize(("algorithm", "found"), [("md5", MD5), ("sha256", SHA256)])
-def test_a_wrong_checksum_is_refused(tmp_path, algorithm, found):
+@pytest.mark.parametrize(
+    ("algorithm", "digest"), [("md5", MD5), ("sha256", SHA256)], ids=["md5", "sha256"]
+)
+def test_a_wrong_checksum_is_refused(tmp_path, algorithm, digest):
     path = tmp_path / "ml-1m.zip"
-    wrong = {"md5": None, "sha256": None} | {algorithm: "0" * len(found)}
+    wrong = {"md5": None, "sha256": None} | {algorithm: "0" * len(digest)}
     path.write_bytes(CONTENT)
-    with pytest.raises(
-        DataError, match=rf"zip: {algorithm} is {found}, expected 00.*; delete it and run again, or"
-    ):
+    message = rf"zip: {algorithm} is {digest}, expected 00.*; delete it and run again, or"
+    with pytest.raises(DataError, match=message):
         verify(path, **wrong)
     with pytest.raises(
         DataError, match=r"configured; correct path, or state its own md5 or sha256"
@@ -167,23 +166,23 @@ def test_both_checksums_must_be_right_or_what_was_there_stays(destination, check
 
 def test_the_next_address_is_tried_and_all_are_listed_if_none_answers_well(destination):
     with (
-        serving(answers.status(404)) as server,
-        serving(answers.status(500)) as other,
+        serving(answers.status(404)) as missing,
+        serving(answers.status(500)) as failing,
         socket.socket() as unused,
     ):
         unused.bind(("127.0.0.1", 0))
         dead = f"http://127.0.0.1:{unused.getsockname()[1]}/ml-1m.zip"
-        message = error_of([server.url, other.url, dead], destination, md5=MD5)
+        message = error_of([missing.url, failing.url, dead], destination, md5=MD5)
     assert (
-        message == f"{server.url}: HTTP 404 Not Found; {other.url}: HTTP 500 Something; {dead}: "
+        message == f"{missing.url}: HTTP 404 Not Found; {failing.url}: HTTP 500 Something; {dead}: "
         "Connection refused"
     )
     with (
-        serving(answers.whole(WEB_PAGE)) as server,
-        serving(answers.cut(10)) as third,
-        serving(honest) as other,
+        serving(answers.whole(WEB_PAGE)) as login,
+        serving(answers.cut(10)) as cut,
+        serving(honest) as server,
     ):
-        download([server.url, third.url, other.url], destination, md5=MD5)
+        download([login.url, cut.url, server.url], destination, md5=MD5)
     assert destination.read_bytes() == CONTENT
 
 
@@ -214,6 +213,7 @@ MALFORMED = [
             "is not pypi:NAME==VERSION!ME",
         ),
     ],
+    ids=["not https or http", "no file name", "not a wheel"],
 )
 def test_an_address_that_cannot_be_is_refused_before_anything_is_fetched(destination, urls, says):
     with serving(honest) as server:
@@ -230,15 +230,13 @@ def test_addresses_of_wheels():
 
 @pytest.fixture
 def pip(monkeypatch):
-    """A substitute of pip: it writes files to the folder that it is given, and says what went
-    wrong.
-    """
+    """A substitute of pip, which writes files to the folder that it is given, or fails."""
 
     def install(files: list[str], err: str = "") -> list[str]:
-        given: list[str] = []
+        arguments: list[str] = []
 
         def run(command: list[str], **options) -> SimpleNamespace:
-            given.extend(command[1:])
+            arguments.extend(command[1:])
             for name in files:
                 (Path(command[command.index("--dest") + 1]) / name).write_bytes(b"wheel")
             return SimpleNamespace(stderr=err, returncode=1 if err else 0)
@@ -248,13 +246,13 @@ def pip(monkeypatch):
             "subprocess",
             SimpleNamespace(run=run, DEVNULL=None, TimeoutExpired=TimeoutError),
         )
-        return given
+        return arguments
 
     return install
 
 
 def test_a_wheel_becomes_the_file_alone(pip, destination):
-    given = pip(["data-1.0-py3-none-any.whl"])
+    arguments = pip(["data-1.0-py3-none-any.whl"])
     # the first does not answer
     addresses = [
         "http://127.0.0.1:1/data-1.0.whl",
@@ -262,11 +260,10 @@ def test_a_wheel_becomes_the_file_alone(pip, destination):
     ]
     download(addresses, destination, sha256=hashlib.sha256(b"wheel").hexdigest())
     assert [path.read_bytes() for path in destination.parent.iterdir()] == [b"wheel"]
-    assert (given[:2], given[-1]) == (["-m", "pip"], "data==1.0")
-    options = " ".join(given)
-    assert all(
-        option in options for option in ("--no-deps", "--only-binary :all:", "--platform any")
-    )
+    assert (arguments[:2], arguments[-1]) == (["-m", "pip"], "data==1.0")
+    command = " ".join(arguments)
+    for option in ("--no-deps", "--only-binary :all:", "--platform any"):
+        assert option in command
 
 
 NONE = """\
@@ -290,6 +287,7 @@ ERROR: No matching distribution found for data==2
         ("Killed", "pip: it failed without a reason"),
         ("", "pip: it failed without a reason"),  # and ends well, but leaves no wheel
     ],
+    ids=["no such version", "no connection", "another error", "killed", "no wheel"],
 )
 def test_a_wheel_that_does_not_come(pip, destination, err, reason):
     pip(["data-2.tar.gz"], err)

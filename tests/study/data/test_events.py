@@ -1,6 +1,4 @@
-"""Events: ratings binarized, users and items numbered, k-cores, and the memory that an event
-takes.
-"""
+"""Events: ratings binarized, numbered users and items, k-cores, and the memory of an event."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -18,27 +16,18 @@ from sampled_metrics_study.data.split import split_events
 
 def chunk(users, items, ratings=None, timestamps=None) -> EventChunk:
     def ids(values):
-        return np.array(
-            values, dtype=object if any(isinstance(value, str) for value in values) else np.int64
-        )
+        has_text = any(isinstance(value, str) for value in values)
+        return np.array(values, dtype=object if has_text else np.int64)
 
+    ratings = None if ratings is None else np.array(ratings, dtype=np.float64)
     times = None if timestamps is None else np.array(timestamps)
-    return EventChunk(
-        ids(users),
-        ids(items),
-        None if ratings is None else np.array(ratings, dtype=np.float64),
-        times,
-    )
+    return EventChunk(ids(users), ids(items), ratings, times)
 
 
 def pairs(events: Events) -> list[tuple]:
-    return list(
-        zip(
-            events.user_ids[events.users].tolist(),
-            events.item_ids[events.items].tolist(),
-            strict=True,
-        )
-    )
+    users = events.user_ids[events.users].tolist()
+    items = events.item_ids[events.items].tolist()
+    return list(zip(users, items, strict=True))
 
 
 NUMBER = st.integers(0, 5)
@@ -53,13 +42,15 @@ ROWS = st.lists(
     st.sampled_from(["earliest", "latest", "first", "last"]),
     NUMBER,
 )
-def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, least, repeated, cut):
+def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(
+    rows, min_rating, repeated, cut
+):
     """0 keeps everything.
 
     Of a repeated pair one counts, by time or by the order of the file, whatever the chunks.
     """
     table = pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
-    kept = table if least == 0 else table[table["rating"] >= least]
+    kept = table if min_rating == 0 else table[table["rating"] >= min_rating]
     if repeated in ("earliest", "latest"):
         kept = kept.sort_values("time", kind="stable")
     keep = {"earliest": "first", "latest": "last"}.get(repeated, repeated)
@@ -67,11 +58,11 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, le
     chunks = [chunk(*zip(*part, strict=True)) for part in (rows[:cut], rows[cut:]) if part]
     if once.empty:
         with pytest.raises(
-            DataError, match=rf"^no event has a rating of {least} \(min_rating\) or more$"
+            DataError, match=rf"^no event has a rating of {min_rating} \(min_rating\) or more$"
         ):
-            binarize(chunks, least, repeated)
+            binarize(chunks, min_rating, repeated)
         return
-    events = binarize(chunks, least, repeated)
+    events = binarize(chunks, min_rating, repeated)
     assert pairs(events) == list(zip(once["user"], once["item"], strict=True))
     assert events.timestamps.tolist() == once["time"].tolist()
     assert events.user_ids.tolist() == sorted(once["user"].unique())  # without an event, no number
@@ -123,9 +114,8 @@ def test_a_core_is_the_largest_part_in_which_each_has_k(pairs_of_file, k):
         left = {
             (user, item) for user, item in left if users.count(user) >= k and items.count(item) >= k
         }
-    events = binarize(
-        [chunk(*zip(*sorted(pairs_of_file), strict=True), None, range(len(pairs_of_file)))], 0
-    )
+    users, items = zip(*sorted(pairs_of_file), strict=True)
+    events = binarize([chunk(users, items, timestamps=range(len(pairs_of_file)))], 0)
     if not left:
         with pytest.raises(DataError, match=f"no user and item has {k} "):
             k_core(events, k)
@@ -141,26 +131,27 @@ def test_a_core_is_the_largest_part_in_which_each_has_k(pairs_of_file, k):
 
 USERS = 1000
 ITEMS = 2500
-OF_CHUNK = 50_000
+CHUNK_SIZE = 50_000
 CHUNKS = 12
 
 
 def chunks(rng: np.random.Generator) -> Iterator[EventChunk]:
     """Distinct pairs, one after the other in an order that jumps about."""
-    for first in range(0, CHUNKS * OF_CHUNK, OF_CHUNK):
-        pair = np.arange(first, first + OF_CHUNK) * 7919 % (USERS * ITEMS)  # 7919 is prime to it
-        yield EventChunk(pair // ITEMS, pair % ITEMS, None, rng.integers(10**9, size=OF_CHUNK))
+    for start in range(0, CHUNKS * CHUNK_SIZE, CHUNK_SIZE):
+        pair = np.arange(start, start + CHUNK_SIZE) * 7919 % (USERS * ITEMS)  # 7919 is prime to it
+        yield EventChunk(pair // ITEMS, pair % ITEMS, None, rng.integers(10**9, size=CHUNK_SIZE))
 
 
 @pytest.mark.parametrize(("strategy", "k"), [("last-event", 2), ("random-event", 0)])
 def test_from_chunks_to_the_split_an_event_takes_at_most_60_bytes(strategy, k):
-    """Users, items, times: 16; pair numbers and their training matrix: 8, 12 and what they are made
-    of.
+    """Users, items and times take 16 bytes, pair numbers 8, and the training matrix 12.
+
+    The others are what these are made of.
     """
     rng = np.random.default_rng(1)
     tracemalloc.start()
     split = split_events(k_core(binarize(chunks(rng), 0), k), strategy, "first", rng)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert split.training.nnz == CHUNKS * OF_CHUNK - USERS
-    assert peak / (CHUNKS * OF_CHUNK) < 60
+    assert split.training.nnz == CHUNKS * CHUNK_SIZE - USERS
+    assert peak / (CHUNKS * CHUNK_SIZE) < 60

@@ -1,5 +1,4 @@
-"""Formats of files of events: separated fields, written times, lists of items, lines of JSON, and
-parquet.
+"""Formats of files of events: separated fields, lists of items, lines of JSON, and parquet.
 
 tests/faults/test_data_faults.py has what is malformed or unusual in a line of each format.
 """
@@ -40,14 +39,13 @@ def parse(content: str | bytes, form: str = "delimited", **options) -> list[Even
 
 
 def rows(chunks: list[EventChunk], columns: int = 2) -> list[tuple]:
-    return [
-        (str(user), str(item), *more)
-        for chunk in chunks
-        for user, item, *more in zip(
-            *(column for column in chunk[:4] if column is not None), strict=True
-        )
-        for more in [more[: columns - 2]]
-    ]
+    """The users, items, and if wanted ratings and times of events."""
+    rows = []
+    for chunk in chunks:
+        present = [column for column in chunk[:4] if column is not None]
+        for user, item, *numbers in zip(*present, strict=True):
+            rows.append((str(user), str(item), *numbers[: columns - 2]))
+    return rows
 
 
 def error_of(content: str | bytes, kind: type[Exception] = DataError, **options) -> str:
@@ -108,6 +106,7 @@ def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
             ", line 1: column 3 must be a number, not 'now'; or state time",
         ),
     ],
+    ids=["an empty id", "a line break in an id", "another separator", "no column", "text as time"],
 )
 def test_refused(content, columns, says):
     assert error_of(content, columns=columns).startswith(f"events{says}")
@@ -141,6 +140,14 @@ def test_refused(content, columns, says):
             "timestamp_format: '%Y-%m-%' is not a pattern of strptime",
         ),
     ],
+    ids=[
+        "a column twice",
+        "names and positions",
+        "order and a column of times",
+        "no column of times",
+        "an unknown directive",
+        "half a directive",
+    ],
 )
 def test_options_that_cannot_be(options, says):
     assert error_of("user,item,when\n1,2,2020\n", ConfigError, **options).startswith(says)
@@ -169,10 +176,8 @@ def test_written_times_are_nanoseconds_since_1970_in_utc(text, form, seconds):
 @given(st.datetimes(datetime(1700, 1, 1), datetime(2261, 1, 1), timezones=st.timezones()))
 def test_written_times_are_those_of_python(when):
     assume(when.utcoffset().total_seconds() % 60 == 0)
-    assert (
-        written(when.isoformat())
-        == (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
-    )
+    since_1970 = when - datetime(1970, 1, 1, tzinfo=UTC)
+    assert written(when.isoformat()) == since_1970 // timedelta(microseconds=1) * 1000
 
 
 @pytest.mark.parametrize("time", ["2010-02-30", "now", "", "1287532527", "0001-01-01"])
@@ -188,12 +193,13 @@ def test_lines_with_a_value_may_be_kept():
     content = 'user,item,event\n1,2,view\n3,4,"buy"\n5,6,\n7,8,sale\n'
     keep = {"column": "event", "values": ["sale", "buy"]}
     assert rows(parse(content, columns=BY_NAME, keep=keep)) == [("3", "4"), ("7", "8")]
-    for more, keep, says in (
+    for last_line, keep, says in (
         (",9,view\n", {"column": "event", "values": ["buy"]}, ", line 6: user is empty"),
         ("", {"column": "event", "values": ["bye"]}, ": holds no events with 'bye' (keep)"),
         ("", {"column": "type", "values": ["buy"]}, ", line 1: there is no column 'type'"),
     ):
-        assert error_of(content + more, columns=BY_NAME, keep=keep).startswith(f"events{says}")
+        message = error_of(content + last_line, columns=BY_NAME, keep=keep)
+        assert message.startswith(f"events{says}")
 
 
 def test_the_order_of_lines_may_be_the_timestamps():
@@ -216,11 +222,10 @@ def test_bad_lines_are_skipped_and_counted(caplog):
     assert rows(parse(content, **SKIPPED)) == [("a", item) for item in "bdefg"]
     dates = "a,b,2020-01-01\na,c,2020-02-30\na,d,\na,e,2020-01-02\n"
     assert rows(parse(dates, **SKIPPED, timestamp_format="iso")) == [("a", item) for item in "be"]
-    said = [
+    assert rows(parse("a,b,1\na,c,2\n\n", **SKIPPED)) == [("a", "b"), ("a", "c")]
+    assert caplog.messages == [
         f"events: {count} lines are malformed, and are skipped" for count in ("5 of 10", "2 of 4")
     ]
-    assert rows(parse("a,b,1\na,c,2\n\n", **SKIPPED)) == [("a", "b"), ("a", "c")]
-    assert caplog.messages == said
 
 
 def test_each_malformed_line_is_counted_once_and_in_the_facts_of_the_events(monkeypatch):
@@ -231,10 +236,8 @@ def test_each_malformed_line_is_counted_once_and_in_the_facts_of_the_events(monk
             chunks = list(parse(content, **SKIPPED))
         assert sum(chunk.malformed for chunk in chunks) == 5
         events = binarize(chunks, 0)
-        assert (len(events), events.left_out) == (
-            5,
-            {"malformed": 5, "below_min_rating": 0, "repeated": 0},
-        )
+        assert len(events) == 5
+        assert events.left_out == {"malformed": 5, "below_min_rating": 0, "repeated": 0}
 
 
 @pytest.mark.parametrize(
@@ -252,6 +255,7 @@ def test_each_malformed_line_is_counted_once_and_in_the_facts_of_the_events(monk
             ", line 4: column 3 is 2^53 or more",
         ),
     ],
+    ids=["no column", "most lines malformed", "an inexact time"],
 )
 def test_where_bad_lines_are_skipped_other_faults_are_still_refused(content, column, says):
     columns = {"user": 1, "item": column, "timestamp": 3}
@@ -270,8 +274,8 @@ def test_bad_lines_leave_the_others_wherever_a_block_ends(lines, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "_BLOCK_BYTES", block)
         patch.setattr(tables, "LONGEST_LINE", 30)
-        found = rows(parse("".join(f"{line}\n" for line in lines), **SKIPPED))
-    assert found == [GOOD[line] for line in lines if line in GOOD]
+        pairs = rows(parse("".join(f"{line}\n" for line in lines), **SKIPPED))
+    assert pairs == [GOOD[line] for line in lines if line in GOOD]
 
 
 def test_typed_columns_of_recbole_are_found_by_name_and_quotes_are_text():
@@ -296,14 +300,14 @@ def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_he
     for block in (1, 5, 2**21):
         monkeypatch.setattr(tables, "_BLOCK_BYTES", block)
         # a user may have no items
-        found = rows(parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists"), 3)
-        assert found == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
+        chunks = parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists")
+        assert rows(chunks, 3) == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
     train = tmp_path / "train.txt"
     test = tmp_path / "test.txt"
     train.write_text("0 5 8 3\n4 8 5\n1 7 9 6\n")
     test.write_text("0 7\n4 3\n")
-    for second, held_out in ((None, [3, 6, 5]), (test, [7, 3])):
-        events = binarize(read_events(train, formats.get("item-lists"), test=second), 0)
+    for test_file, held_out in ((None, [3, 6, 5]), (test, [7, 3])):
+        events = binarize(read_events(train, formats.get("item-lists"), test=test_file), 0)
         split = split_events(events, "last-event", "first", np.random.default_rng(0))
         assert split.item_ids[split.item].tolist() == held_out
     assert error_of("0 1\n\n1 2\n", form="item-lists") == "events, line 2: is empty"
@@ -312,8 +316,10 @@ def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_he
 
 KEYS = {"user": "u", "item": "i"}
 TIMED_KEYS = KEYS | {"timestamp": "t"}
-JSON, PARQUET = ({"form": form, "columns": KEYS} for form in ("json-lines", "parquet"))
-TIMED_JSON, TIMED_PARQUET = (options | {"columns": TIMED_KEYS} for options in (JSON, PARQUET))
+JSON = {"form": "json-lines", "columns": KEYS}
+PARQUET = {"form": "parquet", "columns": KEYS}
+TIMED_JSON = JSON | {"columns": TIMED_KEYS}
+TIMED_PARQUET = PARQUET | {"columns": TIMED_KEYS}
 
 
 def test_keys_of_json_in_any_order_and_others_ignored_and_times_exact_or_written():
@@ -384,9 +390,9 @@ def test_reads_the_json_that_python_writes(events, block, ascii_only):
 
 
 def parquet_of(row_group_size: int | None = None, **columns) -> bytes:
-    to = io.BytesIO()
-    parquet.write_table(pa.table(columns), to, row_group_size=row_group_size)
-    return to.getvalue()
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file, row_group_size=row_group_size)
+    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -407,6 +413,7 @@ def test_types_of_ids_of_parquet(kind):
         ([1, 1_234_567_890_123_456_789], pa.timestamp("ns", "Asia/Tokyo"), 1),
         ([1, 2], pa.date32(), 86_400 * 10**9),
     ],
+    ids=["int64", "float64", "seconds", "nanoseconds with a zone", "days"],
 )
 def test_types_of_times_of_parquet(times, kind, unit):
     [chunk] = parse(parquet_of(u=[1, 2], i=[3, 4], t=pa.array(times, kind)), **TIMED_PARQUET)
@@ -419,15 +426,14 @@ def test_missing_numbers_and_kept_rows_of_parquet():
     assert error_of(content, **rated) == "events, row 2: r is empty; or state on_bad_lines: skip"
     [chunk] = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
-    [found] = parquet_rows(
-        io.BytesIO(parquet_of(score=[1.5, None], rank=[None, 2], user=["a", "b"])), "ranks"
-    )
-    assert found.frame.fillna(-1.0).to_dict("list") == {
+    content = parquet_of(score=[1.5, None], rank=[None, 2], user=["a", "b"])
+    [part] = parquet_rows(io.BytesIO(content), "ranks")
+    assert part.frame.fillna(-1.0).to_dict("list") == {
         "score": [1.5, -1.0],
         "rank": [-1.0, 2.0],
         "user": ["a", "b"],
     }
-    assert found.place(1) == "ranks, row 2"
+    assert part.place(1) == "ranks, row 2"
 
 
 @pytest.mark.slow

@@ -19,8 +19,9 @@ from sampled_metrics_study.data.events import binarize
         ("delimited", b"user,item\n1,2\n1e+16,2\n"),
         ("delimited", b"user,item\n1,2\n9007199254740992.0,2\n"),
     ],
+    ids=["json", "exponent", "decimal"],
 )
-def test_events_refuse_them(form, content):
+def test_events_refuse_floats_that_stand_for_several_ids(form, content):
     columns = {"user": "user", "item": "item"}
     with pytest.raises(
         DataError,
@@ -30,16 +31,17 @@ def test_events_refuse_them(form, content):
 
 
 def test_events_of_parquet_and_json_have_the_ids_of_csv():
-    """A column of floats holds the same ids as one of integers: Arrow would write 10000000000.0 as
-    1e+10.
+    """A column of floats holds the same ids as one of integers.
+
+    Arrow would write 10000000000.0 as 1e+10.
     """
     ids = [1e10, 3.0, 1.5]
-    to = io.BytesIO()
-    parquet.write_table(pa.table({"user": ids, "item": ids}), to)
+    file = io.BytesIO()
+    parquet.write_table(pa.table({"user": ids, "item": ids}), file)
     lines = "".join(json.dumps({"user": number, "item": number}) + "\n" for number in ids)
     table = "user,item\n10000000000,10000000000\n3,3\n1.5,1.5\n"
     for form, content in (
-        ("parquet", to.getvalue()),
+        ("parquet", file.getvalue()),
         ("json-lines", lines.encode()),
         ("delimited", table.encode()),
     ):

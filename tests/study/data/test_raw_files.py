@@ -1,5 +1,6 @@
-"""datasets.yaml: each entry that names columns reads a made-up file of the layout, as an
-independent count says.
+"""datasets.yaml: each entry that names columns reads a made-up file of the layout.
+
+What it reads is what an independent count says.
 """
 
 import gzip
@@ -23,18 +24,16 @@ from pyarrow import parquet
 
 from sampled_metrics.ranking.split import read_split
 
+DATASETS = yaml.safe_load((ROOT / "datasets.yaml").read_text(encoding="utf-8"))["datasets"]
 ENTRIES = {
-    name: entry
-    for name, entry in yaml.safe_load((ROOT / "datasets.yaml").read_text(encoding="utf-8"))[
-        "datasets"
-    ].items()
-    if entry.get("options", {}).get("columns")
+    name: entry for name, entry in DATASETS.items() if entry.get("options", {}).get("columns")
 }
 
 
 class Event(NamedTuple):
-    """An event before it is written: ids as in the file, seconds since 1970, and which of three
-    kinds it is.
+    """An event before it is written: ids as in the file, a time, and one of three kinds.
+
+    The time is in seconds since 1970.
     """
 
     user: str
@@ -124,25 +123,30 @@ LAYOUTS = {
 def line_of(event: Event, pattern: str) -> str:
     """Write an event; many have no id of the artist, or no time."""
     when = datetime.fromtimestamp(event.second, UTC)
-    is_one = event.kind > 0
     text = {
         "time": f"{when:%Y-%m-%d %H:%M:%S}",
         "iso": f"{when:%Y-%m-%dT%H:%M:%SZ}",
         "day": f"{when:%Y%m%d}",
     }
-    text["times"] = f"{text['time']}.438,{text['day']},{event.second}.438" if is_one else ",,"
+    has_time = is_chosen(event)
+    text["times"] = f"{text['time']}.438,{text['day']},{event.second}.438" if has_time else ",,"
     kinds = {"play": ("purchase", "play", "play"), "step": ("view", "addtocart", "transaction")}
     text |= {name: words[event.kind] for name, words in kinds.items()}
-    numbers = {"half": event.rating / 2, "artist": "3bd7" * is_one, "is_chosen": json.dumps(is_one)}
-    return Template(pattern).substitute(event._asdict(), **text, **numbers) + "\n"
+    text |= {
+        "half": str(event.rating / 2),
+        "artist": "3bd7" * is_chosen(event),
+        "is_chosen": json.dumps(is_chosen(event)),
+    }
+    return Template(pattern).substitute(event._asdict(), **text) + "\n"
 
 
 def made_up(name: str) -> list[Event]:
-    """Events with repeated pairs; the times of a user differ, and some files begin with the
-    latest.
+    """Events with repeated pairs; the times of a user differ.
+
+    Some files begin with the latest event.
     """
     rng = random.Random(7)
-    (user, item) = LAYOUTS[name][0]
+    user, item = LAYOUTS[name][0]
     seconds = rng.sample(range(1_262_304_000, 1_577_836_800), 1200)  # 2010 to 2019
     events = [
         Event(
@@ -158,7 +162,7 @@ def made_up(name: str) -> list[Event]:
     return sorted(events, key=lambda event: (event.user, order * event.second)) if order else events
 
 
-def of_yambda(events: list[Event]) -> bytes:
+def parquet_of_yambda(events: list[Event]) -> bytes:
     columns = {
         "uid": pa.array([int(event.user) for event in events], pa.uint32()),
         "timestamp": pa.array([event.second for event in events], pa.uint32()),
@@ -179,9 +183,8 @@ def write(name: str, events: list[Event]) -> None:
         lines.insert(500, lines[500].rstrip() + "\tagain\tand again\n")  # two fields too many
     content = "".join([header, "\n" * bool(header), *lines]).encode()
     file, _, member = FILES[name].partition("/")
-    pack = {".gz": gzip.compress, ".parquet": lambda _: of_yambda(events)}.get(
-        Path(file).suffix, bytes
-    )
+    packers = {".gz": gzip.compress, ".parquet": lambda _: parquet_of_yambda(events)}
+    pack = packers.get(Path(file).suffix, bytes)
     Path(file).write_bytes(pack(content))
     if member:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -192,8 +195,9 @@ def write(name: str, events: list[Event]) -> None:
 def counted(
     events: list[Event], counts: Callable[[Event], bool], core: int
 ) -> dict[str, list[tuple[int, str]]]:
-    """Times and items of each user, ascending: the earliest event of a pair, and so many of each
-    user and item.
+    """Times and items of each user, ascending, of the core.
+
+    Of a pair, the earliest event counts.
     """
     pairs: dict[tuple[str, str], int] = {}
     for event in events:
@@ -210,10 +214,10 @@ def counted(
         }
         core = core if len(enough) < len(pairs) else 0
         pairs = enough
-    return {
-        user: sorted((when, item) for (other, item), when in pairs.items() if other == user)
-        for user, _ in pairs
-    }
+    events_of: dict[str, list[tuple[int, str]]] = {}
+    for (user, item), when in pairs.items():
+        events_of.setdefault(user, []).append((when, item))
+    return {user: sorted(times_and_items) for user, times_and_items in events_of.items()}
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -230,24 +234,20 @@ def test_an_entry_reads_what_the_file_holds(
         | ({} if has_times else {"split": {"strategy": "random-event"}})
     )
     assert split(config, name) == []
-    found = read_split("split.npz")
+    read = read_split("split.npz")
     facts = json.loads(Path("dataset.json").read_text(encoding="utf-8"))
 
     events = counted(made, LAYOUTS[name][2], entry.get("core", 0))
-    users = [user for user, own in events.items() if len(own) > 1]
-    assert sorted(map(str, found.user_ids)) == sorted(users)
-    assert sorted(map(str, found.item_ids)) == sorted(
-        {item for own in events.values() for _, item in own}
-    )
+    users = [user for user, times_and_items in events.items() if len(times_and_items) > 1]
+    items = {item for times_and_items in events.values() for _, item in times_and_items}
+    assert sorted(map(str, read.user_ids)) == sorted(users)
+    assert sorted(map(str, read.item_ids)) == sorted(items)
     assert facts["events"] == sum(map(len, events.values()))
-    assert (
-        facts["users"]
-        == len(users)
-        == len(events) - facts["users_left_out_with_few_training_events"]
-    )
-    for row, user in enumerate(map(str, found.user_ids)):
-        training = {str(item) for item in found.item_ids[found.training[[row]].indices]}
-        held_out = str(found.item_ids[found.item[row]])
+    assert facts["users"] == len(users)
+    assert facts["users_left_out_with_few_training_events"] == len(events) - len(users)
+    for row, user in enumerate(map(str, read.user_ids)):
+        training = {str(item) for item in read.item_ids[read.training[[row]].indices]}
+        held_out = str(read.item_ids[read.item[row]])
         assert held_out not in training
         assert training | {held_out} == {item for _, item in events[user]}
         assert not has_times or held_out == events[user][-1][1]

@@ -43,13 +43,12 @@ def made_up(seed: int = 3) -> pd.DataFrame:
 def pairs(split: Split) -> tuple[set, set]:
     """(user, item) numbers of the training events, and of the held-out ones."""
     users, items = split.training.nonzero()
+    training = zip(split.user_ids[users] // 10, split.item_ids[items] // 100, strict=True)
     held_out = zip(split.user_ids[split.user] // 10, split.item_ids[split.item] // 100, strict=True)
-    return set(zip(split.user_ids[users] // 10, split.item_ids[items] // 100, strict=True)), set(
-        held_out
-    )
+    return set(training), set(held_out)
 
 
-def of_pandas(table: pd.DataFrame, test: pd.Series) -> tuple[set, set]:
+def pairs_by_pandas(table: pd.DataFrame, test: pd.Series) -> tuple[set, set]:
     """The same from the (events,) whether an event is a test event."""
     trained = set(table.loc[~test, "user"])
     as_pairs = table[["user", "item"]].apply(tuple, axis=1)
@@ -57,15 +56,15 @@ def of_pandas(table: pd.DataFrame, test: pd.Series) -> tuple[set, set]:
 
 
 def assert_is(split: Split, table: pd.DataFrame, test: pd.Series) -> None:
-    """Candidates are all items less the training items and the other held-out items, of each
-    row.
+    """Training and held-out pairs are those of pandas, and so are the numbers of candidates.
+
+    Candidates are all items less the training items and the other held-out items of the user.
     """
     train, held_out = pairs(split)
-    assert (train, held_out) == of_pandas(table, test)
-    had = pd.Series([user for user, _ in train | held_out]).value_counts()[
-        split.user_ids[split.user] // 10
-    ]
-    assert split.candidates.tolist() == (table["item"].nunique() - had + 1).tolist()
+    assert (train, held_out) == pairs_by_pandas(table, test)
+    events_of_user = pd.Series([user for user, _ in train | held_out]).value_counts()
+    events = events_of_user[split.user_ids[split.user] // 10]
+    assert split.candidates.tolist() == (table["item"].nunique() - events + 1).tolist()
 
 
 ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1))
@@ -103,6 +102,7 @@ def test_what_a_split_is():
         (ROWS, False, "last-event", "first", "last-event needs .*strategy random-event"),
         (ROWS, False, "global-time", "first", r"^split\.strategy: global-time needs ti"),
     ],
+    ids=["nothing to train on", "one event each", "unknown rule", "no times", "no global times"],
 )
 def test_refused(rows, times, strategy, ties, says):
     with pytest.raises(DataError if len(rows) == 2 else ConfigError, match=says):
@@ -112,8 +112,9 @@ def test_refused(rows, times, strategy, ties, says):
 @pytest.mark.parametrize("held_out", [1, 5])
 @pytest.mark.parametrize("ties", ["first", "last"])
 def test_the_last_k_events(held_out: int, ties: str) -> None:
-    """The rule of ties changes the split of those users alone whose k-th last time is also the next
-    one.
+    """The rule of ties changes the split of some users alone.
+
+    They are those whose k-th last time is also the next one.
     """
     table = made_up()
     split = split_events(events_of(table), "last-event", ties, RNG, held_out=held_out)
@@ -216,11 +217,11 @@ def test_a_held_out_item_that_cannot_be_is_refused(held_out, says):
 
 
 def test_users_with_fewer_training_events_are_left_out():
-    for least, users in ((1, [0, 10, 20]), (2, [0, 20]), (3, [20])):
-        left = leave_users_out(SPLIT, least)
+    for min_events, users in ((1, [0, 10, 20]), (2, [0, 20]), (3, [20])):
+        left = leave_users_out(SPLIT, min_events)
         assert left.user_ids.tolist() == users
-        for kept, all_ in zip(pairs(left), pairs(SPLIT), strict=True):
-            assert kept == {pair for pair in all_ if 10 * pair[0] in users}
+        for kept_pairs, all_pairs in zip(pairs(left), pairs(SPLIT), strict=True):
+            assert kept_pairs == {(user, item) for user, item in all_pairs if 10 * user in users}
         assert left.item_ids.tolist() == SPLIT.item_ids.tolist()  # all stay candidates
     with pytest.raises(
         DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"
@@ -229,8 +230,9 @@ def test_users_with_fewer_training_events_are_left_out():
 
 
 def test_the_split_as_tables_for_other_programs():
-    """Training events with their times and the held-out items, by the ids of the file, are all
-    events together.
+    """Training events with their times, and the held-out items, are all events together.
+
+    They have the ids of the file.
     """
     table = made_up() * [10, 100, 1]
     split = split_events(events_of(made_up()), "last-event", "first", RNG, held_out=2)

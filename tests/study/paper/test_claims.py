@@ -1,6 +1,4 @@
-"""The claims in words: each holds on the running example or on the printed tables, and not on data
-that violate it.
-"""
+"""The claims in words: each holds on what the paper prints, and not on data that violate it."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +17,7 @@ def example():
     """The running example and its tables."""
     ranks = reference.TOY_RANKS
     n = 10_000
-    given = {
+    options = {
         "ranks": ranks,
         "candidates": n,
         "metrics": TOY_METRICS,
@@ -27,29 +25,29 @@ def example():
         "replacement": False,
     }
     return {
-        "example": given,
-        "table_1": toy.table_1(Inputs(given)),
+        "example": options,
+        "table_1": toy.table_1(Inputs(options)),
         "figure_2": toy_figures.figure_2(ranks, n, TOY_METRICS, SIZES),
         "figure_3": toy_figures.figure_3(n, TOY_METRICS, [1, 1000], 300),
         "figure_4": toy_figures.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
     }
 
 
-def verdict_on(found, start):
+def verdict_on(checked, start):
     """The verdict on the claim whose words start so."""
-    [verdict] = found.loc[found["claim"].str.startswith(start), "holds"]
+    [verdict] = checked.loc[checked["claim"].str.startswith(start), "holds"]
     return verdict
 
 
 def changed(tables, name, value, *keys):
     """Tables with other numbers in the rows of one of them that hold all keys."""
     table = tables[name].copy()
-    at = np.logical_and.reduce([(table == key).any(axis=1) for key in keys])
-    assert at.any()
+    has_keys = np.logical_and.reduce([(table == key).any(axis=1) for key in keys])
+    assert has_keys.any()
     column = next(
         column for column in ("mean_exact", "correct_exact", "expected", "value") if column in table
     )
-    table.loc[at, column] = value(table.loc[at, column]) if callable(value) else value
+    table.loc[has_keys, column] = value(table.loc[has_keys, column]) if callable(value) else value
     return tables | {name: table}
 
 
@@ -71,15 +69,16 @@ TOY_VIOLATIONS = {
 
 
 def test_every_claim_holds_on_the_running_example(example):
-    found = claims.check_toy(**example)
-    assert list(found.columns) == claims.COLUMNS
-    assert found["claim"].nunique() == len(found) == 17
-    assert found["holds"].eq("yes").all()
+    checked = claims.check_toy(**example)
+    assert list(checked.columns) == claims.COLUMNS
+    assert checked["claim"].nunique() == len(checked) == 17
+    assert checked["holds"].eq("yes").all()
 
 
 def ranks_of(counts):
-    """A rank table with so many users at each rank, among as many candidates as the paper's users
-    have on average.
+    """A rank table with so many users at each rank.
+
+    They have as many candidates as the paper's users have on average.
     """
     above = np.repeat(np.array(list(counts)) - 1, list(counts.values()))
     return ExactRanks(np.arange(len(above)), np.full(len(above), 3541), above, np.zeros_like(above))
@@ -90,9 +89,10 @@ def paper():
     """What the paper prints, and rank tables and a Figure 6 that agree with what it says."""
     table_3 = reference.table_3()
     table_4 = reference.table_4()
-    swapped = table_4["metric"] == "auc"
-    first = table_4["pair"].str[0]
-    last = table_4["pair"].str[-1]
+    # X is best on AUC, where the pairs are the other way round
+    is_swapped = table_4["metric"] == "auc"
+    left = table_4["pair"].str[0]
+    right = table_4["pair"].str[-1]
     cells = [*table_3[["recommender", "metric", "estimator"]].agg(" ".join, axis=1)]
     cells += [*table_4[["pair", "metric", "estimator"]].agg(" ".join, axis=1)]
     # per cent of X, Y and Z
@@ -101,10 +101,10 @@ def paper():
         ("bv-0.1", {10: (5, 4, 6), 59: (6, 6.5, 7), 60: (6, 6.5, 7), 1300: (7, 8, 9)}),
     ]
     rows = [
-        (estimator, m, "XYZ"[at], values[at])
+        (estimator, m, name, value)
         for estimator, curve in figure_6
         for m, values in curve.items()
-        for at in range(3)
+        for name, value in zip("XYZ", values, strict=True)
     ]
     return {
         "ranks": {
@@ -115,8 +115,8 @@ def paper():
         "table_3": table_3.assign(reading="default", mean_exact=table_3["mean"]),
         "table_4": table_4.assign(
             reading="default",
-            worse=first.where(~swapped, last),
-            better=last.where(~swapped, first),
+            worse=left.where(~is_swapped, right),
+            better=right.where(~is_swapped, left),
             correct_exact=table_4["correct"],
         ),
         "figure_6": pd.DataFrame(
@@ -132,10 +132,8 @@ STUDY_VIOLATIONS = {
     "X puts 2310 items": ("X", ranks_of({5: 459, 50: 1920, 1000: 3411, 3000: 250})),
     "X puts fewer than 300": ("X", ranks_of({5: 459, 50: 1851, 1000: 3400, 3000: 330})),
     "Z is the best in the top 10": ("Z", ranks_of({5: 500, 50: 5540})),
-    "Y is better than X in the top 10": (
-        "Y",
-        ranks_of({5: 534, 50: 5506}),
-    ),  # in the top 10, and overall
+    # in the top 10, and overall
+    "Y is better than X in the top 10": ("Y", ranks_of({5: 534, 50: 5506})),
     "m = 1000 is about": (
         "X",
         ExactRanks(np.arange(1), np.array([9999]), np.array([3]), np.array([0])),
@@ -159,28 +157,27 @@ STUDY_VIOLATIONS = {
 def violated(paper, key):
     """The tables of the paper, with what violates a claim."""
     name, *change = STUDY_VIOLATIONS[key]
-    return (
-        paper | {"ranks": paper["ranks"] | {name: change[0]}}
-        if name in "XYZ"
-        else changed(paper, name, *change)
-    )
+    if name in paper["ranks"]:
+        [ranks] = change
+        return paper | {"ranks": paper["ranks"] | {name: ranks}}
+    return changed(paper, name, *change)
 
 
 def test_what_the_paper_says_holds_on_what_it_prints(paper):
-    found = claims.check_study(**paper)
-    assert list(found.columns) == claims.COLUMNS
-    assert found["claim"].nunique() == len(found) == 19
-    assert verdict_on(found, "Z puts the items of over 1600") == "open"
-    assert (found["holds"] != "yes").sum() == 1
+    checked = claims.check_study(**paper)
+    assert list(checked.columns) == claims.COLUMNS
+    assert checked["claim"].nunique() == len(checked) == 19
+    assert verdict_on(checked, "Z puts the items of over 1600") == "open"
+    assert (checked["holds"] != "yes").sum() == 1
 
 
 @pytest.mark.parametrize("key", [*TOY_VIOLATIONS, *STUDY_VIOLATIONS])
 def test_a_claim_does_not_hold_on_tables_that_violate_it(example, paper, key):
     if key in TOY_VIOLATIONS:
-        found = claims.check_toy(**changed(example, *TOY_VIOLATIONS[key]))
+        checked = claims.check_toy(**changed(example, *TOY_VIOLATIONS[key]))
     else:
-        found = claims.check_study(**violated(paper, key))
-    assert verdict_on(found, key) == "no"
+        checked = claims.check_study(**violated(paper, key))
+    assert verdict_on(checked, key) == "no"
 
 
 def test_a_claim_fails_within_noise_where_the_numbers_vary_by_more(paper):
@@ -191,12 +188,11 @@ def test_a_claim_fails_within_noise_where_the_numbers_vary_by_more(paper):
 
 
 def test_each_reading_is_checked_with_its_own_numbers(paper):
-    other = violated(paper, "On sampled Recall")
+    violating = violated(paper, "On sampled Recall")
     tables = dict(paper)
     for name in ("table_3", "table_4", "printed"):
-        tables[name] = pd.concat([paper[name], other[name].assign(reading="as-printed")])
-    found = claims.check_study(**tables)
-    of_claim = found[found["claim"].str.startswith("On sampled Recall")].set_index("reading")[
-        "holds"
-    ]
-    assert of_claim.to_dict() == {"default": "yes", "as-printed": "no"}
+        tables[name] = pd.concat([paper[name], violating[name].assign(reading="as-printed")])
+    checked = claims.check_study(**tables)
+    rows = checked[checked["claim"].str.startswith("On sampled Recall")]
+    verdicts = rows.set_index("reading")["holds"].to_dict()
+    assert verdicts == {"default": "yes", "as-printed": "no"}

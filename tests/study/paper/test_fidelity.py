@@ -1,6 +1,4 @@
-"""The comparison with the printed numbers: what is ok and what is not, by standard errors computed
-by hand.
-"""
+"""The comparison with the printed numbers, by standard errors computed by hand."""
 
 from math import sqrt
 
@@ -19,15 +17,19 @@ def ours_of_toy():
 
 def ours_of_study(readings=("default",)):
     """Tables 3 and 4: ours are the printed numbers; exact ones have no ties."""
-    third = reference.table_3().drop(columns="unit").fillna({"sd": 0.0})
-    fourth = reference.table_4()
+    table_3 = reference.table_3().drop(columns="unit").fillna({"sd": 0.0})
+    table_3 = table_3.assign(mean_exact=table_3["mean"], sd_exact=table_3["sd"])
+    table_4 = reference.table_4()
     # X is best on AUC, where the pairs are the other way round
-    swapped = fourth["metric"] == "auc"
-    first = fourth["pair"].str[0]
-    last = fourth.pop("pair").str[-1]
-    fourth = fourth.assign(worse=first.where(~swapped, last), better=last.where(~swapped, first))
-    third = third.assign(mean_exact=third["mean"], sd_exact=third["sd"])
-    tables = third, fourth.assign(correct_exact=fourth["correct"])
+    is_swapped = table_4["metric"] == "auc"
+    left = table_4["pair"].str[0]
+    right = table_4.pop("pair").str[-1]
+    table_4 = table_4.assign(
+        worse=left.where(~is_swapped, right),
+        better=right.where(~is_swapped, left),
+        correct_exact=table_4["correct"],
+    )
+    tables = table_3, table_4
     return [
         pd.concat([table.assign(reading=name) for name in readings], ignore_index=True)
         for table in tables
@@ -35,8 +37,9 @@ def ours_of_study(readings=("default",)):
 
 
 def rows_of(ours, number, spread=None):
-    """The comparison of Tables 1 and 2, or 3 and 4; spread of a cell over random starts is (cell,
-    deviation).
+    """The comparison of Tables 1 and 2, or 3 and 4.
+
+    The spread of a cell over random starts is (cell, deviation).
     """
     if number < 3:
         return fidelity.compare_toy(*ours, repetitions=1000)
@@ -52,9 +55,11 @@ def compared(number, cell, spread=None, **values):
     *names, label, estimator = (cell.removesuffix(" ±") + (" exact" if number < 3 else "")).split()
     keys = {"metric": label, "estimator": estimator, "recommender": names[0]}
     keys |= {"worse": names[0], "better": names[-1]}
-    at = np.logical_and.reduce([table[key] == value for key, value in keys.items() if key in table])
-    assert at.sum() == 1
-    table.loc[at, [*values]] = [*values.values()]
+    is_cell = np.logical_and.reduce(
+        [table[key] == value for key, value in keys.items() if key in table]
+    )
+    assert is_cell.sum() == 1
+    table.loc[is_cell, [*values]] = [*values.values()]
     rows = rows_of(ours, number, spread)
     [row] = rows[(rows["table"] == number) & (rows["cell"] == cell)].itertuples()
     return row
@@ -79,43 +84,35 @@ def test_numbers_that_are_the_printed_ones_are_all_reproduced():
 @pytest.mark.parametrize(
     ("number", "cell", "column", "good", "bad"),
     [
-        (1, "A auc", "value", (0.9904, 0.9896), (0.9906, 0.9894)),  # printed .990
-        (
-            3,
-            "Y recall@10 exact",
-            "mean_exact",
-            (0.08844, 0.08836),
-            (0.08846, 0.0786),
-        ),  # 8.84 per cent
+        # printed .990
+        (1, "A auc", "value", (0.9904, 0.9896), (0.9906, 0.9894)),
+        # 8.84 per cent
+        (3, "Y recall@10 exact", "mean_exact", (0.08844, 0.08836), (0.08846, 0.0786)),
     ],
+    ids=["table 1", "table 3"],
 )
 def test_an_exact_number_must_round_to_the_printed_digits(number, cell, column, good, bad):
-    assert [compared(number, cell, **{column: value}).ok for value in good + bad] == [True] * 2 + [
-        False
-    ] * 2
+    for value in good:
+        assert compared(number, cell, **{column: value}).ok
+    for value in bad:
+        assert not compared(number, cell, **{column: value}).ok
 
 
 # of B's AP, both means of 1000 have the variance .073² / 1000; printing adds ± half of the last
 # digit
-OF_B = sqrt(2 * 0.073**2 / 1000 + 0.001**2 / 12)
-OF_Y = sqrt(0.0014**2 / 100 + 0.0001**2 / 12)
+SAMPLES_OF_BOTH = sqrt(2 * 0.073**2 / 1000 + 0.001**2 / 12)
+SAMPLES = sqrt(0.0014**2 / 100 + 0.0001**2 / 12)
 TIES = sqrt(0.0021**2 + 0.0001**2 / 12)
 STARTS = sqrt(0.0016**2 / 100 + 2 * 0.0005**2 + 0.0001**2 / 12)
 
 
 @pytest.mark.parametrize(
-    ("number", "cell", "column", "printed", "error", "others"),
+    ("number", "cell", "column", "printed", "error", "options"),
     [
-        (2, "B ap", "mean", 0.336, OF_B, {}),
-        (3, "Y recall@10 cls", "mean_exact", 0.0842, OF_Y, {}),
-        (
-            3,
-            "Z auc exact",
-            "mean_exact",
-            0.7473,
-            TIES,
-            {"sd_exact": 0.0021},
-        ),  # ties are broken once
+        (2, "B ap", "mean", 0.336, SAMPLES_OF_BOTH, {}),
+        (3, "Y recall@10 cls", "mean_exact", 0.0842, SAMPLES, {}),
+        # ties are broken once
+        (3, "Z auc exact", "mean_exact", 0.7473, TIES, {"sd_exact": 0.0021}),
         # ours and the paper's are a random start each
         (
             3,
@@ -126,15 +123,14 @@ STARTS = sqrt(0.0016**2 / 100 + 2 * 0.0005**2 + 0.0001**2 / 12)
             {"spread": ("X recall@10 cls", 0.0005)},
         ),
     ],
+    ids=["samples of both", "samples", "ties", "starts"],
 )
-def test_a_mean_may_be_3_standard_errors_off(number, cell, column, printed, error, others):
+def test_a_mean_may_be_3_standard_errors_off(number, cell, column, printed, error, options):
     for errors, ok in ((2.9, True), (-2.9, True), (3.1, False), (-3.1, False)):
-        row = compared(number, cell, **{column: printed + errors * error}, **others)
-        assert (row.standard_error, row.z, row.ok) == (
-            pytest.approx(error),
-            pytest.approx(errors),
-            ok,
-        )
+        row = compared(number, cell, **{column: printed + errors * error}, **options)
+        assert row.standard_error == pytest.approx(error)
+        assert row.z == pytest.approx(errors)
+        assert row.ok == ok
 
 
 @pytest.mark.parametrize(
@@ -143,11 +139,9 @@ def test_a_mean_may_be_3_standard_errors_off(number, cell, column, printed, erro
 def test_a_standard_deviation_may_be_too(sd, ok):
     row = compared(2, "B ap ±", sd=sd)
     error = sqrt((0.073**2 + sd**2) / 1998 + 0.001**2 / 12)  # its variance is σ² / (2 N - 2)
-    assert (row.standard_error, row.z, row.ok) == (
-        pytest.approx(error),
-        pytest.approx((sd - 0.073) / error),
-        ok,
-    )
+    assert row.standard_error == pytest.approx(error)
+    assert row.z == pytest.approx((sd - 0.073) / error)
+    assert row.ok == ok
 
 
 def test_a_fraction_of_100_runs_has_a_binomial_error_which_its_spread_over_starts_holds():
@@ -178,13 +172,14 @@ def test_a_common_factor_is_noticed_by_the_digits_of_table_1_and_in_the_shares_o
 
 
 def test_the_layout_counts_and_lists_what_is_not_reproduced_first(tmp_path):
-    first, second = ours_of_toy()
-    table = rows_of((first.replace({"value": {0.99: 0.97}}), second), 1)
-    counts, sharpness, off, every = written(tmp_path, fidelity.sections(table))[0]
+    table_1, table_2 = ours_of_toy()
+    table = rows_of((table_1.replace({"value": {0.99: 0.97}}), table_2), 1)
+    markdown, _, _ = written(tmp_path, fidelity.sections(table))
+    counts, sharpness, off, all_numbers = markdown
     assert counts[1:] == [["1", "default", "12", "11", "-"], ["2", "default", "24", "24", "0.00"]]
     assert [row[:4] for row in sharpness[1:]] == [
         ["1", "default", "12", "2"],
         ["2", "default", "24", "3"],
     ]
     assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
-    assert len(every) == 1 + 36
+    assert len(all_numbers) == 1 + 36

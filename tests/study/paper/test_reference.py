@@ -1,6 +1,4 @@
-"""The paper's numbers as data stand in its own tables, and the published ranks give its exact
-metrics.
-"""
+"""The paper's numbers are those of its own tables, and of its exact metrics on published ranks."""
 
 import hashlib
 import re
@@ -25,21 +23,21 @@ EXACT = (
 
 def test_tables_3_and_4_have_the_cells_of_the_paper():
     """12 exact numbers, and 84 means with deviations; 84 shares."""
-    exact = (table := reference.table_3())["estimator"] == "exact"
-    assert table[exact][["mean", "sd"]].notna().sum().tolist() == [12, 0]
-    assert table[~exact][["mean", "sd"]].notna().sum().tolist() == [84, 84]
+    table = reference.table_3()
+    is_exact = table["estimator"] == "exact"
+    assert table[is_exact][["mean", "sd"]].notna().sum().to_dict() == {"mean": 12, "sd": 0}
+    assert table[~is_exact][["mean", "sd"]].notna().sum().to_dict() == {"mean": 84, "sd": 84}
     assert len(reference.table_4()) == 84
 
 
 def rows_before(caption):
     """The rows of a table of the paper: tab-separated, right above a caption."""
     lines = PAPER.read_text(encoding="utf-8").split(caption)[0].rstrip("\n").split("\n")
-    first = max(
-        at
-        for at, line in enumerate(lines)
-        if "\t" not in line and any("\t" in row for row in lines[at:])
-    )
-    rows = [re.sub(r"</?b>|\$", "", line).split("\t") for line in lines[first:] if "\t" in line]
+    last_row = max(position for position, line in enumerate(lines) if "\t" in line)
+    line_before = max(position for position in range(last_row) if "\t" not in lines[position])
+    rows = [
+        re.sub(r"</?b>|\$", "", line).split("\t") for line in lines[line_before + 1 : last_row + 1]
+    ]
     return [[cell.strip() for cell in row] for row in rows]
 
 
@@ -53,42 +51,34 @@ def numbers(text):
 def test_the_numbers_are_those_in_the_text_of_the_paper():
     for caption, table in (("Table 1:", reference.table_1()), ("Table 2:", reference.table_2())):
         rows = {row[0]: row[1:] for row in rows_before(caption)[1:]}
-        assert {
-            name: [*map(int, cells[0].split(","))] for name, cells in rows.items()
-        } == reference.TOY_RANKS
-        columns = list(enumerate(["auc", "ap", "ndcg", "recall@10"], 1))
-        found = {
-            (name, label): numbers(cells[at])
-            for name, cells in rows.items()
-            for at, label in columns
-        }
+        ranks = {name: [*map(int, cells[0].split(","))] for name, cells in rows.items()}
+        assert ranks == reference.TOY_RANKS
+        printed = {}
+        for name, (_, *cells) in rows.items():
+            for label, cell in zip(["auc", "ap", "ndcg", "recall@10"], cells, strict=True):
+                printed[name, label] = numbers(cell)
         ours = table.set_index(["recommender", "metric"]).drop(columns="unit")
-        assert found == dict(zip(ours.index, ours.to_numpy().tolist(), strict=True))
-    found = {}
+        assert printed == dict(zip(ours.index, ours.to_numpy().tolist(), strict=True))
+    printed = {}
     label = None
     pair = None
-    for first, name, *cells in rows_before("Table 3:"):
+    for metric_name, name, *cells in rows_before("Table 3:"):
         if name in reference.RECOMMENDERS:
-            label = LABELS.get(first, label)  # the first cell of a block is filled once
-            found |= {
-                (name, label, key): numbers(cell)
-                for key, cell in zip(["exact", *ESTIMATORS], cells, strict=True)
-            }
-    for first, name, *cells in rows_before("Table 4:"):
+            label = LABELS.get(metric_name, label)  # a block names its metric once
+            for key, cell in zip(["exact", *ESTIMATORS], cells, strict=True):
+                printed[name, label, key] = numbers(cell)
+    for pair_name, name, *cells in rows_before("Table 4:"):
         if name in LABELS:
-            pair = first or pair
-            found |= {
-                (pair, LABELS[name], key): [float(cell)]
-                for key, cell in zip(ESTIMATORS, cells, strict=True)
-            }
+            pair = pair_name or pair
+            for key, cell in zip(ESTIMATORS, cells, strict=True):
+                printed[pair, LABELS[name], key] = [float(cell)]
     ours = {}
     for row in reference.table_3().itertuples():
-        ours[row.recommender, row.metric, row.estimator] = [100 * row.mean, 100 * row.sd][
-            : 2 - np.isnan(row.sd)
-        ]
+        moments = [row.mean] if np.isnan(row.sd) else [row.mean, row.sd]
+        ours[row.recommender, row.metric, row.estimator] = [100 * moment for moment in moments]
     for row in reference.table_4().itertuples():
         ours[row.pair, row.metric, row.estimator] = [100 * row.correct]
-    assert ours == {key: pytest.approx(cells, abs=1e-10) for key, cells in found.items()}
+    assert ours == {key: pytest.approx(cells, abs=1e-10) for key, cells in printed.items()}
 
 
 @pytest.mark.parametrize(
@@ -159,9 +149,8 @@ def test_published_ranks_are_of_the_papers_users_and_have_their_checksums():
     order = np.random.default_rng(1).permutation(6040)
     shuffled = replace(table, **{name: getattr(table, name)[order] for name in COLUMNS})
     assert reference.has_paper_users(shuffled)
-    assert not reference.has_paper_users(
-        replace(table, candidates=table.candidates + (np.arange(6040) == 7))
-    )
+    changed = table.candidates + (np.arange(6040) == 7)
+    assert not reference.has_paper_users(replace(table, candidates=changed))
 
 
 def test_published_ranks_have_the_papers_exact_metrics_but_for_ties():

@@ -1,6 +1,4 @@
-"""The running example: Tables 1 and 2 and Figures 1-4 against direct computation, and the lines
-that are drawn.
-"""
+"""The running example: Tables 1 and 2 and Figures 1-4 against direct computation."""
 
 from functools import partial
 
@@ -11,7 +9,7 @@ from scipy import stats
 
 from sampled_metrics.core.metrics import metric
 from sampled_metrics_study import toy, toy_figures
-from sampled_metrics_study.entries import OF_TOY, function
+from sampled_metrics_study.entries import TOY_FIGURES, function
 from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.jobs import stream
 
@@ -25,20 +23,20 @@ def expected(label, m, rank, n):
 
 
 def table_2(**changes):
-    given = {
+    options = {
         "ranks": RANKS,
         "candidates": 11,
         "metrics": ["ap"],
         "negatives": 4,
         "replacement": False,
     }
-    return toy.table_2(Inputs(given | {"repetitions": 5} | changes, partial(stream, 1)))
+    return toy.table_2(Inputs(options | {"repetitions": 5} | changes, partial(stream, 1)))
 
 
 def test_table_1_by_hand():
     table = toy.table_1(Inputs({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]}))
     assert table[["recommender", "metric"]].to_numpy().tolist() == [
-        [name, of] for name in "AB" for of in ("auc", "ap")
+        [name, label] for name in "AB" for label in ("auc", "ap")
     ]
     assert table["value"].tolist() == pytest.approx([0.8, 1 / 3, (1 + 0.2) / 2, (1 + 1 / 9) / 2])
 
@@ -63,11 +61,12 @@ def test_table_2_has_the_mean_and_deviation_of_a_repetitions_mean(replacement):
 
 def test_table_2_has_a_deviation_of_few_repetitions_and_streams_of_each_recommender():
     draws = table_2(repetitions=2).set_index("recommender")
-    one, both = (table_2(repetitions=number).set_index("recommender")["mean"] for number in (1, 2))
-    # the first repetitions do not depend on their number, so the second is 2 · both - one
-    assert draws["sd"].to_dict() == pytest.approx((np.sqrt(2) * (both - one).abs()).to_dict())
+    first_mean = table_2(repetitions=1).set_index("recommender")["mean"]
+    # the first repetition does not depend on their number, so the second is 2 · mean - the first
+    deviation = np.sqrt(2) * (draws["mean"] - first_mean).abs()
+    assert draws["sd"].to_dict() == pytest.approx(deviation.to_dict())
     alone = table_2(ranks={"B": RANKS["B"]}, repetitions=2).set_index("recommender")["mean"]
-    assert alone["B"] == both["B"]
+    assert alone["B"] == draws.loc["B", "mean"]
 
 
 def test_figure_1_has_every_rank_of_both_panels_and_the_last():
@@ -77,9 +76,8 @@ def test_figure_1_has_every_rank_of_both_panels_and_the_last():
         assert (np.diff(rank) > 0).all()
         assert set(range(1, 31)) <= set(rank.tolist())
         assert rank[-1] == {"all": 5000, "first": 30}[panel]
-        np.testing.assert_allclose(
-            curve["value"], 1 / rank if label == "ap" else (5000 - rank) / 4999
-        )
+        by_hand = {"ap": 1 / rank, "auc": (5000 - rank) / 4999}[label]
+        np.testing.assert_allclose(curve["value"], by_hand)
 
 
 def test_figures_2_and_3_are_expectations_over_binomial_ranks():
@@ -88,17 +86,13 @@ def test_figures_2_and_3_are_expectations_over_binomial_ranks():
     for row in table.itertuples():
         values = [expected(row.metric, row.negatives, rank, 11) for rank in RANKS[row.recommender]]
         assert row.expected == pytest.approx(np.mean(values))
-    table = toy_figures.figure_3(50, ["ap", "auc"], [1, 5], 20).set_index(
-        ["metric", "negatives", "rank"]
-    )["expected"]
-    assert sorted(set(table.index.get_level_values("negatives"))) == [1, 5, 49]
-    for (label, m, rank), value in table.items():  # the exact metric is among all 49
-        by_hand = (
-            expected(label, m, rank, 50)
-            if m < 49
-            else {"ap": 1 / rank, "auc": (50 - rank) / 49}[label]
-        )
-        assert value == pytest.approx(by_hand)
+    table = toy_figures.figure_3(50, ["ap", "auc"], [1, 5], 20)
+    assert sorted(set(table["negatives"])) == [1, 5, 49]
+    for row in table.itertuples():
+        exact = {"ap": 1 / row.rank, "auc": (50 - row.rank) / 49}[row.metric]
+        is_exact = row.negatives == 49  # among all others
+        by_hand = exact if is_exact else expected(row.metric, row.negatives, row.rank, 50)
+        assert row.expected == pytest.approx(by_hand)
 
 
 def test_figure_4_is_on_the_sample_and_in_expectation():
@@ -121,7 +115,7 @@ def test_figure_4_is_on_the_sample_and_in_expectation():
     assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
 
 
-@pytest.mark.parametrize("figure", OF_TOY)
+@pytest.mark.parametrize("figure", TOY_FIGURES)
 def test_texts_of_a_figure_are_apart(figure):
     table = {
         "figure-1": lambda: toy_figures.figure_1(5000, METRICS, 10),
@@ -131,7 +125,7 @@ def test_texts_of_a_figure_are_apart(figure):
     }[figure]()
     note = toy_figures.note(10000, negatives=100, metric_label="ap")
     assert note == "AP, n = 10,000 items, m = 100 negatives drawn with replacement"
-    assert_texts_are_apart(function(OF_TOY[figure].draw)(table, note))
+    assert_texts_are_apart(function(TOY_FIGURES[figure].draw)(table, note))
 
 
 def test_names_are_in_the_order_of_lines_and_those_of_lines_that_coincide_are_one():

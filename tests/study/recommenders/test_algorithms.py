@@ -1,6 +1,4 @@
-"""Each algorithm against what defines it: a ridge regression, the paper's loss, implicit's own
-scores, and chance.
-"""
+"""Each algorithm against what defines it, such as a ridge regression or the paper's loss."""
 
 from typing import Any
 
@@ -37,17 +35,18 @@ def ease(dense: np.ndarray, regularization: float) -> np.ndarray:
 def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(
     regularization: float,
 ) -> None:
-    """Column j minimises ‖x_j - X b‖² + λ ‖b‖² with b_j = 0: normal equations of the other items
-    alone.
+    """Column j minimises ‖x_j - X b‖² + λ ‖b‖² with b_j = 0.
+
+    These are the normal equations of the other items alone.
     """
     dense = made_up(40, 12)
-    found = ease(dense, regularization)
+    weights = ease(dense, regularization)
     for j in range(12):
         others = np.delete(np.arange(12), j)
         gram = dense[:, others].T @ dense[:, others] + regularization * np.eye(11)
         expected = np.linalg.solve(gram, dense[:, others].T @ dense[:, j])
-        np.testing.assert_allclose(found[others, j], expected, rtol=1e-10)
-        assert found[j, j] == 0
+        np.testing.assert_allclose(weights[others, j], expected, rtol=1e-10)
+        assert weights[j, j] == 0
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ DEVIATION = 0.1
 START = {size: np.random.default_rng(size).normal(size=(size, D)) for size in (14, 10)}
 
 
-class Given:
+class StreamOfStart:
     """A random stream that is asked for normal numbers, and gives those of START."""
 
     def normal(self, scale, size):
@@ -74,14 +73,15 @@ class Given:
 
 
 def solve(fixed, events, alpha, weight):
-    """The factors that minimise the paper's loss, given those of the other side: a ridge regression
-    for each row.
+    """The factors that minimise the paper's loss, given those of the other side.
+
+    They are a ridge regression for each row.
     """
     gram = alpha * fixed.T @ fixed + weight * np.eye(D)
-    rows = [
-        np.linalg.solve(gram + fixed[row > 0].T @ fixed[row > 0], fixed[row > 0].sum(axis=0))
-        for row in events
-    ]
+    rows = []
+    for row in events:
+        with_event = fixed[row > 0]
+        rows.append(np.linalg.solve(gram + with_event.T @ with_event, with_event.sum(axis=0)))
     return np.array(rows)
 
 
@@ -95,7 +95,7 @@ def test_ials_takes_the_same_steps_as_a_plain_solver_of_the_papers_loss(iteratio
     for _ in range(iterations):
         users = solve(items, training, alpha, weight)
         items = solve(users, training.T, alpha, weight)
-    model = IALS(D, weight, alpha, iterations, DEVIATION).fit(csr_array(training), Given())
+    model = IALS(D, weight, alpha, iterations, DEVIATION).fit(csr_array(training), StreamOfStart())
     # implicit keeps the weights of events in single precision
     np.testing.assert_allclose(model.user_factors, users, rtol=0, atol=1e-6 * np.abs(users).max())
     np.testing.assert_allclose(model.item_factors, items, rtol=0, atol=1e-6 * np.abs(items).max())
@@ -124,8 +124,8 @@ def test_models_score_as_in_implicit(model: str) -> None:
         items, values = theirs.recommend(user, events[user], N=40, filter_already_liked_items=False)
         expected[user, items] = values
         assert model not in FACTORS or len(items) == 40
-    rtol, atol = (1e-4, 1e-5) if model in FACTORS else (1e-14, 0)
-    np.testing.assert_allclose(scores, expected, rtol=rtol, atol=atol)
+    tolerance = {"rtol": 1e-4, "atol": 1e-5} if model in FACTORS else {"rtol": 1e-14}
+    np.testing.assert_allclose(scores, expected, **tolerance)
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,9 @@ def test_refuses_options_of_implicit_in_one_line(entry: dict[str, Any], says: st
 
 
 def test_metrics_of_random_scores_are_those_of_chance() -> None:
-    """The rank is uniform on 1 … n: AUC on n points that 0 and 1 enclose, and Recall@10 is a coin
-    of 10/n.
+    """The rank is uniform on 1 … n.
+
+    AUC is uniform on n points that 0 and 1 enclose, and Recall@10 is a coin of 10/n.
 
     Within 4 standard errors of the mean of 5000 users: 0.016 for AUC, 0.017 for Recall@10.
     """

@@ -1,5 +1,6 @@
-"""What every registered recommender must do, on a split whose right answer is known
-(tests/two_groups.py).
+"""What every registered recommender must do, on a split whose right answer is known.
+
+The split is that of tests/two_groups.py.
 
 Trained recommenders are read back as they were written, and files and numbers that are none are
 refused.
@@ -30,8 +31,8 @@ from sampled_metrics_study.recommenders.models import (
 from sampled_metrics_study.recommenders.ranking import rank_by_model
 from sampled_metrics_study.recommenders.registry import RECOMMENDERS, recommender
 
-FIRST, SECOND = SIZES
-IN_FIRST = np.arange(FIRST + SECOND) < FIRST
+FIRST_SIZE, SECOND_SIZE = SIZES
+IN_FIRST = np.arange(FIRST_SIZE + SECOND_SIZE) < FIRST_SIZE
 
 ENTRIES: dict[str, dict[str, Any]] = {
     "ease": {"type": "ease", "regularization": 1},
@@ -76,13 +77,14 @@ def test_gives_the_right_answer_for_all_users_and_for_a_block(
     table = rank_by_model(model, split)
     scores = model.scores(slice(None), split.training)
     assert table.user.tolist() == split.user_ids.tolist()
-    assert table.candidates.tolist() == np.where(IN_FIRST, SECOND + 1, FIRST + 1).tolist()
+    candidates = np.where(IN_FIRST, SECOND_SIZE + 1, FIRST_SIZE + 1)
+    assert table.candidates.tolist() == candidates.tolist()
     assert table.tied.tolist() == [0] * len(table)
-    if entry["type"] != "random":  # of which one draw says nothing
+    if entry["type"] == "popularity":
         # items of the second group have 7 training events, of the first 5
-        assert (
-            table.above.tolist() == (SECOND * IN_FIRST * (entry["type"] == "popularity")).tolist()
-        )
+        assert table.above.tolist() == (SECOND_SIZE * IN_FIRST).tolist()
+    elif entry["type"] != "random":  # of which one draw says nothing
+        assert table.above.tolist() == [0] * len(table)
     assert (scores.shape, scores.dtype) == (split.training.shape, np.float64)
     assert np.isfinite(scores).all()
     for users in (slice(3, 9), slice(13, 14), slice(4, 4)):
@@ -106,23 +108,23 @@ def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
     table = rank_by_model(model, split)
     assert table.user.tolist() == user.tolist()
     scores = model.scores(slice(None), training)
-    own = scores[user, item][:, np.newaxis]
-    candidate = ~chosen[user]  # neither in training nor held out
-    tied = np.isclose(scores[user], own, rtol=1e-10, atol=1e-14)
-    assert table.candidates.tolist() == (candidate.sum(axis=1) + 1).tolist()
-    assert table.above.tolist() == (candidate & ~tied & (scores[user] > own)).sum(axis=1).tolist()
-    assert table.tied.tolist() == (candidate & tied).sum(axis=1).tolist()
+    target = scores[user, item][:, np.newaxis]
+    is_candidate = ~chosen[user]  # neither in training nor held out
+    is_tied = np.isclose(scores[user], target, rtol=1e-10, atol=1e-14)
+    is_above = ~is_tied & (scores[user] > target)
+    assert table.candidates.tolist() == (is_candidate.sum(axis=1) + 1).tolist()
+    assert table.above.tolist() == (is_candidate & is_above).sum(axis=1).tolist()
+    assert table.tied.tolist() == (is_candidate & is_tied).sum(axis=1).tolist()
     parts = (slice(0, 1), slice(1, 33), slice(33, 34), slice(34, 80))
-    apart = [rank_by_model(model, split, users=users, threads=2).to_frame() for users in parts]
-    assert pd.concat(apart, ignore_index=True).equals(table.to_frame())
+    frames = [rank_by_model(model, split, users=users, threads=2).to_frame() for users in parts]
+    assert pd.concat(frames, ignore_index=True).equals(table.to_frame())
 
 
 @pytest.mark.parametrize("kind", sorted(RECOMMENDERS.keys() - {"ranks"}))
 def test_no_parameter_is_needed(kind: str) -> None:
     assert kind in {entry["type"] for entry in ENTRIES.values()}, "add an entry to ENTRIES"
-    assert np.isfinite(
-        train({"type": kind}, two_groups()).scores(slice(0, 5), two_groups().training)
-    ).all()
+    scores = train({"type": kind}, two_groups()).scores(slice(0, 5), two_groups().training)
+    assert np.isfinite(scores).all()
 
 
 RNG = np.random.default_rng(3)
@@ -145,14 +147,15 @@ def test_a_model_is_read_as_it_was_written_and_written_as_the_same_bytes_twice(t
     for path in (tmp_path / "1.npz", tmp_path / "2.npz"):
         model.write(path)
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
-    again = read_model(tmp_path / "1.npz")
-    assert type(again) is type(model)
-    assert (
-        again.scores(slice(14), SPLIT.training) == model.scores(slice(14), SPLIT.training)
-    ).all()
+    read = read_model(tmp_path / "1.npz")
+    assert type(read) is type(model)
+    scores = model.scores(slice(14), SPLIT.training)
+    assert read.scores(slice(14), SPLIT.training).tolist() == scores.tolist()
 
 
-@pytest.mark.parametrize(("tolerance", "above", "tied"), [(0.0, 1, 0), (TIE, 0, 1)])
+@pytest.mark.parametrize(
+    ("tolerance", "above", "tied"), [(0.0, 1, 0), (TIE, 0, 1)], ids=["no tolerance", "TIE"]
+)
 def test_scores_tie_within_the_tolerance_also_as_read_from_a_file(tmp_path, tolerance, above, tied):
     """Item 1 and the held-out item 0 differ by rounding alone, as sums in different orders do."""
     split = Split(csr_array((1, 3)), csr_array([[1.0, 0.0, 0.0]]), np.arange(1), np.arange(3))
@@ -162,30 +165,29 @@ def test_scores_tie_within_the_tolerance_also_as_read_from_a_file(tmp_path, tole
 
 
 @pytest.mark.parametrize(
-    "arrays",
+    ("arrays", "says"),
     [
-        {"x": np.arange(3)},
-        {"kind": "tree"},
-        {"kind": "factors", "user_factors": ONES},
-        {"kind": "random", "key": np.arange(2)},
-        {
-            "kind": "sparse similarity",
-            "data": ONES[0],
-            "indices": np.arange(2),
-            "indptr": np.arange(5),
-        },
+        pytest.param({"x": np.arange(3)}, "", id="no kind"),
+        pytest.param({"kind": "tree"}, "", id="an unknown kind"),
+        pytest.param(
+            {"kind": "factors", "user_factors": ONES}, ": lacks item_factors", id="an array less"
+        ),
+        pytest.param({"kind": "random", "key": np.arange(2)}, ", or is damaged", id="two keys"),
+        pytest.param(
+            {
+                "kind": "sparse similarity",
+                "data": ONES[0],
+                "indices": np.arange(2),
+                "indptr": np.arange(5),
+            },
+            ", or is damaged",
+            id="no sparse matrix",
+        ),
     ],
 )
-def test_arrays_that_make_no_model_are_refused(tmp_path, arrays):
+def test_arrays_that_make_no_model_are_refused(tmp_path, arrays, says):
     _files.write_npz(
         tmp_path / "model.npz", **{name: np.asarray(array) for name, array in arrays.items()}
-    )
-    says = (
-        ": lacks item_factors"
-        if "user_factors" in arrays
-        else ", or is damaged"
-        if len(arrays) > 1
-        else ""
     )
     with pytest.raises(DataError, match=rf"model\.npz: is not a model of this project{says}"):
         read_model(tmp_path / "model.npz")
@@ -211,6 +213,16 @@ def test_arrays_that_make_no_model_are_refused(tmp_path, arrays):
             SparseSimilarityModel(csr_array(eye_array(14)) * np.inf),
             "has similarities that are not finite numbers",
         ),
+    ],
+    ids=[
+        "user factors that are NaN",
+        "item factors that are infinite",
+        "users of another number",
+        "factors in one dimension",
+        "factors of other lengths",
+        "items of another number",
+        "similarities that are NaN",
+        "sparse similarities that are NaN",
     ],
 )
 def test_a_model_that_does_not_fit_its_split_is_refused(model, says):

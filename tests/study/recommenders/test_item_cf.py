@@ -1,5 +1,4 @@
-"""Item-based collaborative filtering: scores are exact to 12 digits, and those that are equal tie,
-and no others do.
+"""Item-based collaborative filtering: scores are exact to 12 digits, and only equal ones tie.
 
 The exact scores follow eqs 27-30, from squares of cosines as fractions, with 60 digits from the
 first root on.
@@ -38,10 +37,10 @@ def exact_scores(
     items = range(training.shape[1])
     users_of = [set(np.flatnonzero(column).tolist()) for column in training.T]
     squares = [[_squared_cosine(users_of[i], users_of[j]) for j in items] for i in items]
-    nearest = [
-        sorted((j for j in items if j != i and squares[i][j]), key=lambda j: (-squares[i][j], j))
-        for i in items
-    ]
+    nearest = []
+    for i in items:
+        partners = [j for j in items if j != i and squares[i][j]]
+        nearest.append(sorted(partners, key=lambda j, row=squares[i]: (-row[j], j)))
 
     def similarity(i, j):
         near = i in nearest[j][:neighbours] and j in nearest[i][:neighbours_prime]
@@ -51,7 +50,7 @@ def exact_scores(
         return (Decimal(power.numerator) / power.denominator).sqrt().sqrt()
 
     norms = {
-        "l2": lambda row: sum(each**2 for each in row).sqrt(),
+        "l2": lambda row: sum(value**2 for value in row).sqrt(),
         "l1": sum,
         "none": lambda row: Decimal(1),
     }
@@ -59,57 +58,62 @@ def exact_scores(
     for row in similar:
         for norm in (norms[row_norm], *[sum] * denominator):
             divisor = norm(row) or 1
-            row[:] = [each / divisor for each in row]
-    return [
-        [sum((row[j] for j in np.flatnonzero(has)), Decimal(0)) for row in similar]
-        for has in training
-    ]
+            row[:] = [value / divisor for value in row]
+    scores = []
+    for has in training:
+        history = np.flatnonzero(has)
+        scores.append([sum((row[j] for j in history), Decimal(0)) for row in similar])
+    return scores
 
 
-def _squared_cosine(one, other):
-    return Fraction(len(one & other) ** 2, max(1, len(one) * len(other)))
+def _squared_cosine(users, other_users):
+    both = len(users & other_users)
+    return Fraction(both**2, max(1, len(users) * len(other_users)))
 
 
 def exact_counts(scores, training, held_out):
     """Above and tied of each user."""
-    found = []
-    for mine, has, held in zip(scores, training, held_out, strict=True):
-        differences = [mine[item] - mine[held] for item in np.flatnonzero(~has)]
-        found.append(
-            (
-                sum(each > EQUAL for each in differences),
-                sum(abs(each) <= EQUAL for each in differences) - 1,
-            )
-        )
-    return found
+    counts = []
+    for user_scores, has, held_out_item in zip(scores, training, held_out, strict=True):
+        target = user_scores[held_out_item]
+        differences = [user_scores[item] - target for item in np.flatnonzero(~has)]
+        above = sum(difference > EQUAL for difference in differences)
+        tied = sum(abs(difference) <= EQUAL for difference in differences) - 1
+        counts.append((above, tied))
+    return counts
 
 
 def is_exact(training, parameters):
     """Whether all ranks are the exact ones, with each candidate of each user held out in turn."""
     model = ItemCF(**parameters).fit(csr_array(training.astype(float)), np.random.default_rng(0))
     with localcontext(prec=DIGITS):
-        scores = exact_scores(training, **parameters)
-        found = model.scores(slice(None), csr_array(training.astype(float)))
-        np.testing.assert_allclose(found, np.array(scores, dtype=float), rtol=1e-12, atol=1e-14)
+        exact = exact_scores(training, **parameters)
+        scores = model.scores(slice(None), csr_array(training.astype(float)))
+        np.testing.assert_allclose(scores, np.array(exact, dtype=float), rtol=1e-12, atol=1e-14)
         for turn in range(training.shape[1]):
             held_out = [np.resize(np.flatnonzero(~has), turn + 1)[turn] for has in training]
             table = rank_by_model(model, split_of(training, held_out))
-            if rows(table) != exact_counts(scores, training, held_out):
+            if rows(table) != exact_counts(exact, training, held_out):
                 return False
     return True
 
 
-@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 80), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(20), id="20 seeds"),
+        pytest.param(range(20, 80), marks=pytest.mark.slow, id="60 seeds"),
+    ],
+)
 def test_equal_scores_tie_and_no_others(seeds):
     wrong = []
     for seed in seeds:
         rng = np.random.default_rng(seed)
         shape = rng.integers((4, 8), (13, 19))
         # items of one or two sizes have many equal cosines
-        training = (
-            rng.random(shape).argsort(axis=0)
-            < rng.integers(1, shape[0], 2)[rng.integers(2, size=shape[1])]
-        )
+        order = rng.random(shape).argsort(axis=0)
+        sizes = rng.integers(1, shape[0], 2)[rng.integers(2, size=shape[1])]
+        training = order < sizes
         training[training.all(axis=1), 0] = False  # each user has a candidate
         parameters = {name: values[rng.integers(len(values))] for name, values in VALUES.items()}
         if not is_exact(training, parameters):
@@ -132,12 +136,11 @@ def test_the_nearest_items_by_hand():
         [0] * 5,
         [0] * 5,
     ]
-    np.testing.assert_allclose(
-        near_items(Interactions(training), 1, None).toarray(), wanted, atol=1e-15
-    )
-    np.testing.assert_allclose(
-        near_items(Interactions(training), None, 1).toarray(), np.transpose(wanted), atol=1e-15
-    )
+    interactions = Interactions(training)
+    by_column = near_items(interactions, 1, None).toarray()
+    by_row = near_items(interactions, None, 1).toarray()
+    np.testing.assert_allclose(by_column, wanted, atol=1e-15)
+    np.testing.assert_allclose(by_row, np.transpose(wanted), atol=1e-15)
     for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
         model = ItemCF(**{"exponent": 1} | parameters).fit(training, np.random.default_rng(0))
         scores = model.scores(slice(None), training)
@@ -145,21 +148,17 @@ def test_the_nearest_items_by_hand():
         assert (scores[:, 0] > 0).all()
 
 
-@pytest.mark.parametrize(("users", "count", "of"), [(3, 1, 2), (12, 3, 12)])
-def test_items_of_equal_cosine_are_equally_near_whatever_their_counts(users, count, of):
-    # item 0 has `users` users; `count` of them are among the `of` users of one other item, and
-    # three times as many among the 9 × `of` users of another: both have the cosine count / √(users
-    # · of)
-    first, small, large = np.zeros((3, users + 9 * of))
-    first[:users] = small[:count] = large[: 3 * count] = 1
-    small[users : users + of - count] = large[users : users + 9 * of - 3 * count] = 1
-    for columns in ([first, small, large], [first, large, small]):
-        training = csr_array(np.array(columns).T)
-        assert Interactions(training).cosines(slice(3)).toarray()[0, 1] == pytest.approx(
-            count / sqrt(users * of)
-        )
-        assert (near_items(Interactions(training), 1, None).toarray()[:, 0] > 0).tolist() == [
-            False,
-            True,
-            False,
-        ]
+@pytest.mark.parametrize(("users", "shared", "size"), [(3, 1, 2), (12, 3, 12)])
+def test_items_of_equal_cosine_are_equally_near_whatever_their_counts(users, shared, size):
+    # the target has `users` users; `shared` of them are among the `size` users of a small item, and
+    # three times as many among the 9 × `size` users of a large one: both have the cosine
+    # shared / √(users · size)
+    target, small, large = np.zeros((3, users + 9 * size))
+    target[:users] = small[:shared] = large[: 3 * shared] = 1
+    small[users : users + size - shared] = large[users : users + 9 * size - 3 * shared] = 1
+    for columns in ([target, small, large], [target, large, small]):
+        interactions = Interactions(csr_array(np.array(columns).T))
+        cosines = interactions.cosines(slice(3)).toarray()
+        assert cosines[0, 1] == pytest.approx(shared / sqrt(users * size))
+        is_near = near_items(interactions, 1, None).toarray()[:, 0] > 0
+        assert is_near.tolist() == [False, True, False]

@@ -1,6 +1,4 @@
-"""Ranks by the models of the study are those of the definition, and near ties those of scores added
-in order.
-"""
+"""Ranks by the study's models are those of the definition, and near ties those of ordered sums."""
 
 from collections.abc import Callable
 from itertools import product
@@ -65,8 +63,8 @@ def added_in_order(users, items):
     scores = np.zeros((len(users), len(items)), dtype=users.dtype)
     for user, item in np.ndindex(*scores.shape):
         total = kind(0)
-        for one, other in zip(users[user], items[item], strict=True):
-            total = kind(total + kind(one * other))
+        for user_factor, item_factor in zip(users[user], items[item], strict=True):
+            total = kind(total + kind(user_factor * item_factor))
         scores[user, item] = total
     return scores
 
@@ -114,28 +112,29 @@ def test_a_last_digit_decides_and_users_and_items_may_have_no_factors(precision)
     check_against_scores_in_order(users, np.zeros((40, 5)), precision)
 
 
-def test_of_any_size():
-    for users, items in product([1e-300, 1e-30, 1e150], [1e-300, 1e-160, 1e150]):
+def test_factors_may_be_of_any_size():
+    for user_scale, item_scale in product([1e-300, 1e-30, 1e150], [1e-300, 1e-160, 1e150]):
         rng = np.random.default_rng(1)
-        check_against_scores_in_order(
-            users * rng.normal(size=(5, 4)), items * rng.normal(size=(20, 4))
-        )
+        users = user_scale * rng.normal(size=(5, 4))
+        items = item_scale * rng.normal(size=(20, 4))
+        check_against_scores_in_order(users, items)
 
 
-def test_do_not_depend_on_the_product(monkeypatch):
+def test_ranks_do_not_depend_on_the_product(monkeypatch):
     """Whatever a library makes of a product, within the bound, the counts are the same."""
     rng = np.random.default_rng(8)
-    product = np.matmul
-    model = FactorModel(
-        rng.normal(size=(300, 24)), rng.normal(size=(500, 24))[rng.integers(500, size=700)]
-    )
+    matmul = np.matmul
+    users = rng.normal(size=(300, 24))
+    items = rng.normal(size=(500, 24))[rng.integers(500, size=700)]
+    model = FactorModel(users, items)
     split = split_of(np.zeros((300, 700)), rng.integers(0, 700, 300))
     wanted = rows(rank_by_model(model, split))
 
     def off(left, right, out):
-        product(left, right, out=out)
+        matmul(left, right, out=out)
         lengths = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
-        out += (rng.choice([-1, 1], out.shape) * 24 * 2.0**-24 * lengths).astype(np.float32)
+        errors = rng.choice([-1, 1], out.shape) * 24 * 2.0**-24 * lengths
+        out += errors.astype(np.float32)
         return out
 
     monkeypatch.setattr(factors.np, "matmul", off)
@@ -143,8 +142,9 @@ def test_do_not_depend_on_the_product(monkeypatch):
 
 
 def test_many_items_with_the_factors_of_held_out_ones_tie(monkeypatch):
-    """More pairs than items are undecided, so items with the same factors are looked up and not
-    compared.
+    """More pairs than items are undecided.
+
+    So items with the same factors are looked up and not compared.
     """
     monkeypatch.setattr(factors, "UNDECIDED", 50)
     rng = np.random.default_rng(4)
@@ -155,7 +155,7 @@ def test_many_items_with_the_factors_of_held_out_ones_tie(monkeypatch):
     scores = model.user_factors @ model.item_factors[:3].T
     target = scores[np.arange(40), kinds[held_out]]
     above = 30 * (scores > target[:, np.newaxis]).sum(axis=1)
-    assert rows(table) == [(number, 29) for number in above]
+    assert rows(table) == [(count, 29) for count in above]
 
 
 @pytest.mark.parametrize(

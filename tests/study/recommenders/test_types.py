@@ -1,6 +1,4 @@
-"""Recommenders by config entry: their types and parameters, and types that are the path of a
-class.
-"""
+"""Recommenders by config entry: their types and parameters, and types that are a class's path."""
 
 import sys
 from pathlib import Path
@@ -69,11 +67,10 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
     entry = {"type": "own_models.models.InOrder"}
     check_recommender(entry, "recommenders.W")
     assert entry == {"type": "own_models.models.InOrder", "reverse": False}
-    for reverse in (False, True):
-        model = recommender(entry | {"reverse": reverse}).fit(
-            np.zeros((2, 3)), np.random.default_rng(0)
-        )
-        assert model.item_factors.tolist() == [[0], [1 if reverse else -1], [2 if reverse else -2]]
+    for reverse, factors in ((False, [0, -1, -2]), (True, [0, 1, 2])):
+        algorithm = recommender(entry | {"reverse": reverse})
+        model = algorithm.fit(np.zeros((2, 3)), np.random.default_rng(0))
+        assert model.item_factors.ravel().tolist() == factors
     for wrong, says in (
         (
             {"revers": True},
@@ -153,9 +150,9 @@ def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_oth
     schema = config_schema(recommender_type(kind))
     Draft202012Validator.check_schema(schema)
     assert schema["additionalProperties"] is False
-    for each in schema["properties"].values():
-        assert each["description"]
-        if "default" in each:
-            Draft202012Validator(each).validate(each["default"])
+    for parameter in schema["properties"].values():
+        assert parameter["description"]
+        if "default" in parameter:
+            Draft202012Validator(parameter).validate(parameter["default"])
     schema["properties"]["mine"] = {}  # the caller's own
     assert "mine" not in config_schema(recommender_type(kind))["properties"]

@@ -1,6 +1,4 @@
-"""What a study is made from: digests of code have every file that a script loads, and checksums are
-of the data.
-"""
+"""Digests of code have every file that a script loads, and checksums are of the data."""
 
 import sys
 from pathlib import Path
@@ -14,7 +12,7 @@ from sampled_metrics_study.entries import FIGURES, TABLES, paths
 from sampled_metrics_study.provenance import checksums
 from sampled_metrics_study.recommenders.registry import RECOMMENDERS, recommender_type
 
-OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+SHA256_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 """The SHA-256 of b"abc", by FIPS 180-2."""
 SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
 STUDY_FOLDER = Path(code.__file__).parent
@@ -26,40 +24,33 @@ def loaded(project: Project) -> dict[str, set[Path]]:
     files: dict[str, set[Path]] = {}
     for path in (project.folder / "loaded").iterdir():
         modules = set(path.read_text(encoding="utf-8").split())
-        places = [SOURCE.joinpath(*module.split(".")) for module in modules]
-        files[path.name] = {
-            file
-            for place in places
-            for file in (place.with_suffix(".py"), place / "__init__.py")
-            if file.is_file()
-        }
+        paths_without_suffix = [SOURCE.joinpath(*module.split(".")) for module in modules]
+        candidates = [path.with_suffix(".py") for path in paths_without_suffix]
+        candidates += [path / "__init__.py" for path in paths_without_suffix]
+        files[path.name] = {file for file in candidates if file.is_file()}
     return files
 
 
 def digested(script: str) -> frozenset[Path]:
-    """Return the files of which rules have digests: those of a script, of recommenders, and of
-    functions of figures.
+    """Return the files of which rules have digests.
+
+    They are those of a script, of recommenders, and of functions of figures.
     """
     registered = {
         "train": {f"recommenders/{path.partition('.')[0]}.py" for path in RECOMMENDERS.values()}
     }
     for rule, places in (("figures", FIGURES), ("tables", TABLES)):
-        named = [name for entries in places.values() for name in paths(entries)]
-        registered[rule] = {"/".join(name.split(".")[1:-1]) + ".py" for name in named}
-    return files_of(
-        [
-            ROOT / f"scripts/{script}.py",
-            *(STUDY_FOLDER / name for name in registered.get(script, ())),
-        ]
-    )
+        functions = [name for entries in places.values() for name in paths(entries)]
+        registered[rule] = {"/".join(name.split(".")[1:-1]) + ".py" for name in functions}
+    files = [STUDY_FOLDER / name for name in registered.get(script, ())]
+    return files_of([ROOT / f"scripts/{script}.py", *files])
 
 
 def test_the_digest_has_every_module_that_a_script_has_loaded(finished: Project) -> None:
-    of_scripts = loaded(finished)
-    assert {"verify", "split", "train", "rank", "sample", "tables", "figures", "summary"} <= set(
-        of_scripts
-    )
-    for script, files in of_scripts.items():
+    files_by_script = loaded(finished)
+    scripts = {"verify", "split", "train", "rank", "sample", "tables", "figures", "summary"}
+    assert scripts <= set(files_by_script)
+    for script, files in files_by_script.items():
         assert len(files) > 5
         assert files <= digested(script), script
 
@@ -72,9 +63,9 @@ def test_the_digest_has_what_the_scripts_of_other_studies_load(project: Project)
     targets = ["results/made-up/budget.csv", "results/made-up/split/train.csv"]
     ran = project.snakemake(*targets, "--cores", "2", "--set-scatter", "users=2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    of_scripts = loaded(project)
-    assert {"budget", "split_tables", "gather_ranks"} <= set(of_scripts)
-    for script, files in of_scripts.items():
+    files_by_script = loaded(project)
+    assert {"budget", "split_tables", "gather_ranks"} <= set(files_by_script)
+    for script, files in files_by_script.items():
         assert files <= digested(script), script
 
 
@@ -88,31 +79,34 @@ def names(script: str) -> set[str]:
     "script", ["verify", "split", "train", "rank", "split_tables", "gather_ranks", "import_ranks"]
 )
 def test_what_comes_before_the_metrics_does_not_depend_on_them(script: str) -> None:
-    core = ("metrics", "estimators", "sampling", "inference", "evaluation")
-    below = tuple(
-        f"sampled_metrics/{name}"
-        for name in (*(f"core/{part}" for part in core), "reporting", "cli", "adapters")
+    later = (
+        "sampled_metrics/core/metrics",
+        "sampled_metrics/core/estimators",
+        "sampled_metrics/core/sampling",
+        "sampled_metrics/core/inference",
+        "sampled_metrics/core/evaluation",
+        "sampled_metrics/reporting",
+        "sampled_metrics/cli",
+        "sampled_metrics/adapters",
     )
-    assert not [name for name in names(script) if name.startswith(below)]
+    assert not [name for name in names(script) if name.startswith(later)]
     assert "sampled_metrics_study/recommenders/registry.py" not in names(script)
 
 
 def test_training_depends_on_its_own_recommender_and_not_on_ranks() -> None:
-    of_ranks = ("sampled_metrics/core/ranks/", "sampled_metrics/ranking/")
-    files_of_ranks = {name for name in names("train") if name.startswith(of_ranks)}
+    packages = ("sampled_metrics/core/ranks/", "sampled_metrics/ranking/")
+    files_of_ranks = {name for name in names("train") if name.startswith(packages)}
     assert files_of_ranks == {
         "sampled_metrics/ranking/__init__.py",
         "sampled_metrics/ranking/split.py",
     }
-    files = {
-        kind: files_of([Path(sys.modules[recommender_type(kind).__module__].__file__)])
-        for kind in RECOMMENDERS
-    }
+    module = sys.modules[recommender_type("ials").__module__]
+    files = files_of([Path(module.__file__)])
     folder = STUDY_FOLDER / "recommenders"
-    assert folder / "ials.py" in files["ials"]
-    assert folder / "item_cf.py" not in files["ials"]
-    of_all = [code_of_class(recommender_type(kind)) for kind in ("ials", "item-cf", "ease")]
-    assert len(set(of_all)) == 3
+    assert folder / "ials.py" in files
+    assert folder / "item_cf.py" not in files
+    digests = {code_of_class(recommender_type(kind)) for kind in ("ials", "item-cf", "ease")}
+    assert len(digests) == 3
 
 
 PLAIN = "import os\n\n\ndef double(x):\n    return 2 * x\n"
@@ -127,7 +121,7 @@ SAME = {
         "os\n", "os\nif typing.TYPE_CHECKING:\n    import re\n"
     ),
 }
-OTHER = {
+CHANGED = {
     "another number": PLAIN.replace("2", "3"),
     "another name": PLAIN.replace("x", "y"),
     "an import in a function": PLAIN.replace("    return", "    import re\n    return"),
@@ -140,8 +134,8 @@ OTHER = {
 
 @pytest.mark.parametrize(
     ("text", "is_same"),
-    [(text, True) for text in SAME.values()] + [(text, False) for text in OTHER.values()],
-    ids=[*SAME, *OTHER],
+    [(text, True) for text in SAME.values()] + [(text, False) for text in CHANGED.values()],
+    ids=[*SAME, *CHANGED],
 )
 def test_a_digest_is_of_what_the_code_does(tmp_path: Path, text: str, is_same: bool) -> None:
     (tmp_path / "plain.py").write_text(PLAIN, encoding="utf-8")
@@ -197,30 +191,27 @@ def test_imports_are_followed_in_all_their_forms(
         (tmp_path / name).write_text(module, encoding="utf-8")
     script = tmp_path / "script.py"
     script.write_text(text, encoding="utf-8")
-    expected = (
-        set()
-        if wanted is None
-        else {tmp_path / f"pack/{name}.py" for name in ["__init__", *wanted]}
-    )
-    assert files_of([script], beside={"pack": tmp_path}) == {script} | expected
+    expected = {script}
+    if wanted is not None:
+        expected |= {tmp_path / f"pack/{name}.py" for name in ["__init__", *wanted]}
+    assert files_of([script], beside={"pack": tmp_path}) == expected
 
 
 def test_templates_count_where_they_are_named_and_in_those_that_include_them() -> None:
-    of_tables = files_of([STUDY_FOLDER / "table_files.py"])
-    of_summary = files_of([STUDY_FOLDER / "summary.py"])
+    tables_files = files_of([STUDY_FOLDER / "table_files.py"])
+    summary_files = files_of([STUDY_FOLDER / "summary.py"])
     templates = STUDY_FOLDER / "templates"
     shared = SOURCE / "sampled_metrics/reporting/templates"
-    assert {
-        templates / "tables.html",
-        *(shared / name for name in ("base.html", "style.css", "parts.html")),
-    } <= of_tables
-    assert templates / "summary.html" not in of_tables
-    assert templates / "summary.html" in of_summary
+    assert templates / "tables.html" in tables_files
+    for name in ("base.html", "style.css", "parts.html"):
+        assert shared / name in tables_files
+    assert templates / "summary.html" not in tables_files
+    assert templates / "summary.html" in summary_files
 
 
 def test_the_content_of_a_file_is_its_sha256(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
-    assert content(tmp_path / "a") == OF_ABC
+    assert content(tmp_path / "a") == SHA256_OF_ABC
     assert content(tmp_path / "b") is None
 
 
@@ -256,5 +247,7 @@ def test_checksums_are_of_the_archive_and_the_ranks(
     for path in paths:
         Path(path).parent.mkdir(parents=True)
         Path(path).write_bytes(b"abc")
-    found = checksums(paths, {"two": {"source": "two.zip", "sha256": "123"}})
-    assert found == {"one": {paths[0]: OF_ABC}, "two": {"two.zip": "123", paths[1]: OF_ABC}}
+    assert checksums(paths, {"two": {"source": "two.zip", "sha256": "123"}}) == {
+        "one": {"results/one/ranks/X.csv.gz": SHA256_OF_ABC},
+        "two": {"two.zip": "123", "prefix/results/two/ranks/X.csv.gz": SHA256_OF_ABC},
+    }

@@ -1,6 +1,4 @@
-"""The configuration: defaults filled in, and every error one line that names the key and what is
-allowed.
-"""
+"""The configuration: defaults filled in, and every error one line that names the key."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -40,13 +38,13 @@ def completed(config):
 def changed(config, path, value):
     """The configuration with one key set, or taken out (...)."""
     config = deepcopy(config)
-    *folders, last = path.split("/")
-    place = config
-    for folder in folders:
-        place = place.setdefault(folder, {})
-    place[last] = value
+    *keys, last_key = path.split("/")
+    section = config
+    for key in keys:
+        section = section.setdefault(key, {})
+    section[last_key] = value
     if value is ...:
-        del place[last]
+        del section[last_key]
     return config
 
 
@@ -61,15 +59,11 @@ def test_defaults_of_every_section_type_and_format_are_filled_in(tmp_path, monke
     config = completed(LEAST | {"toy": {}})
     assert config["metrics"] == ["recall@10", "ndcg@10", "ap", "auc"]
     assert config["toy"]["ranks"]["C"] == [212, 2, 743, 5342, 1548]
-    assert config["datasets"]["mine"] | LEAST["datasets"]["mine"] == config["datasets"]["mine"]
-    assert (config["datasets"]["mine"]["repeated"], config["datasets"]["mine"]["md5"]) == (
-        "earliest",
-        None,
-    )
-    assert (
-        config["recommenders"]["Y"].items()
-        >= {"exponent": 3, "neighbours": None, "keep_self": True}.items()
-    )
+    dataset = config["datasets"]["mine"]
+    assert dataset.items() >= LEAST["datasets"]["mine"].items()
+    assert (dataset["repeated"], dataset["md5"]) == ("earliest", None)
+    parameters = {"exponent": 3, "neighbours": None, "keep_self": True}
+    assert config["recommenders"]["Y"].items() >= parameters.items()
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "events.csv").write_text("u,i\n1,2\n")
     config = completed(changed(delimited(columns=COLUMNS), "datasets/mine/path", "~/events.csv"))
@@ -80,8 +74,8 @@ def test_defaults_of_every_section_type_and_format_are_filled_in(tmp_path, monke
 
 
 def test_labels_are_those_of_result_files_however_the_configuration_writes_them():
-    given = {"metrics": ["MAP@10", "HR@5", "AUC"], "estimators": ["CLS", "BV 0.10", "sampled"]}
-    config = completed(AS_IT_STANDS | given)
+    labels = {"metrics": ["MAP@10", "HR@5", "AUC"], "estimators": ["CLS", "BV 0.10", "sampled"]}
+    config = completed(AS_IT_STANDS | labels)
     assert config["metrics"] == ["ap@10", "hit-rate@5", "auc"]
     assert config["estimators"] == ["cls", "bv-0.10", "uncorrected"]
 
@@ -97,7 +91,8 @@ def test_changing_a_default_that_was_filled_in_does_not_change_the_schema():
 
 
 GLOBAL_TIME = {"strategy": "global-time", "test_size": 0.2}
-LIKE_A_LOOP, LONG = ({name: {"type": "ease"}} for name in ("ab" * 20, "評" * 70))
+LIKE_A_LOOP = {"ab" * 20: {"type": "ease"}}
+LONG = {"評" * 70: {"type": "ease"}}
 ERRORS = [
     (
         "margin",
@@ -114,11 +109,12 @@ ERRORS = [
     ("study", ..., "(top level): lacks the key 'study'"),
     # types and ranges
     ("seed", -1, "seed: must be 0 or more, not -1"),
+    # an integer to JSON
     (
         "sampling/repetitions",
         10_000.0,
         "sampling.repetitions: must be of type integer, not 10000.0",
-    ),  # one to JSON
+    ),
     (
         "sampling/repetitions",
         "10",
@@ -254,7 +250,7 @@ ERRORS = [
         "datasets.ml-1m.ranks: unknown recommender 'z'; it may be X, Y, Z",
     ),
 ]
-OF_DATASETS = [
+DATASET_ERRORS = [
     (
         {"core": 4, "test": __file__, "options": {"columns": COLUMNS}},
         "core: must be 0 for a ready-made split, not 4",
@@ -282,25 +278,32 @@ OF_DATASETS = [
         for text in ("::", '"')
     ],
 ]
-OF_DATASETS = [
-    (delimited(), "datasets/mine", keys, f"datasets.mine.{says}") for keys, says in OF_DATASETS
-]
 
 
-@pytest.mark.parametrize(
-    ("config", "path", "value", "says"), [(AS_IT_STANDS, *row) for row in ERRORS] + OF_DATASETS
-)
-def test_an_error_names_the_key_and_what_it_may_be(config, path, value, says):
-    if path == "datasets/mine":
-        value = config["datasets"]["mine"] | value
+def require_error(config, says):
+    """A config is refused by one line that begins so."""
     with pytest.raises(ConfigError) as caught:
-        completed(changed(config, path, value))
+        completed(config)
     assert str(caught.value).startswith(says)
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("path", "value", "says"), ERRORS)
+def test_an_error_names_the_key_and_what_it_may_be(path, value, says):
+    require_error(changed(AS_IT_STANDS, path, value), says)
+
+
+@pytest.mark.parametrize(("keys", "says"), DATASET_ERRORS)
+def test_an_error_of_a_file_names_the_key_and_what_it_may_be(keys, says):
+    config = delimited()
+    dataset = config["datasets"]["mine"] | keys
+    require_error(changed(config, "datasets/mine", dataset), f"datasets.mine.{says}")
+
+
 @pytest.mark.parametrize(
-    ("path", "value"), [("seed", "x\n" * 5000), ("sampling/a\nb", 1), ("metrics", ["a\nb"])]
+    ("path", "value"),
+    [("seed", "x\n" * 5000), ("sampling/a\nb", 1), ("metrics", ["a\nb"])],
+    ids=["a value", "a key", "a label"],
 )
 def test_a_value_of_several_lines_stays_one_line_and_a_long_one_is_cut(path, value):
     with pytest.raises(ConfigError) as caught:
@@ -311,8 +314,9 @@ def test_a_value_of_several_lines_stays_one_line_and_a_long_one_is_cut(path, val
 
 
 def test_what_config_yaml_says_is_what_holds_without_it():
-    """Nothing has two defaults: of the keys of config.yaml, only the study's data and what fits
-    these alone matter.
+    """Nothing has two defaults.
+
+    Of the keys of config.yaml, only the study's data and what fits these alone matter.
     """
     needed = {key: AS_IT_STANDS[key] for key in ("study", "datasets", "recommenders")}
     assert completed(assemble({}, needed, needed, {})) == completed(AS_IT_STANDS)
@@ -327,22 +331,22 @@ BELOW = {
     "recommenders": {"X": {"type": "ials"}},
     "sampling": {"repetitions": 5},
 }
-OF_B = {
+STUDY_OF_B = {
     "study": ["b"],
     "datasets": {"b": {"defaults": {"seed": 4, "sampling": {"repetitions": 7}}}},
 }
 
 
 @pytest.mark.parametrize(
-    ("given", "laid"),
+    ("user_config", "expected"),
     [
         # defaults of a dataset hold where it is studied
         ({}, {"toy": {"negatives": 9, "ranks": {"A": [1]}}, "sampling": {"repetitions": 5}}),
         ({"study": ["b"]}, {"toy": None, "seed": None}),
         ({"study": ["b", "a"]}, {"seed": 3}),
         # those that a user states count more than config.yaml
-        (OF_B, {"seed": 4, "sampling": {"repetitions": 7}}),
-        (OF_B | {"sampling": {"repetitions": 8}}, {"sampling": {"repetitions": 8}}),
+        (STUDY_OF_B, {"seed": 4, "sampling": {"repetitions": 7}}),
+        (STUDY_OF_B | {"sampling": {"repetitions": 8}}, {"sampling": {"repetitions": 8}}),
         # what is stated counts
         (
             {"toy": {"negatives": 8}, "sampling": {"negatives": 7}, "seed": 2},
@@ -359,29 +363,42 @@ OF_B = {
             {"recommenders": {"Y": {"type": "ease"}}, "toy": {"negatives": 9, "ranks": {"B": [2]}}},
         ),
     ],
+    ids=[
+        "nothing",
+        "a dataset without defaults",
+        "two datasets",
+        "defaults of a dataset",
+        "a key of these defaults",
+        "keys of all layers",
+        "no running example",
+        "recommenders and ranks",
+    ],
 )
-def test_the_config_of_a_user_lies_over_config_yaml_and_the_defaults_of_datasets(given, laid):
-    over = merged(BELOW, given)
-    in_place = deepcopy(BELOW) | deepcopy(given)
-    config = assemble({}, BELOW, over, given)
-    assert {key: config.get(key) for key in laid} == laid
+def test_the_config_of_a_user_lies_over_config_yaml_and_the_defaults_of_datasets(
+    user_config, expected
+):
+    config = assemble({}, BELOW, merged(BELOW, user_config), user_config)
+    assert {key: config.get(key) for key in expected} == expected
     # config.yaml edited in place is as a file over it
-    if not given.keys() & {
-        "datasets",
-        "sampling",
-    }:
+    if not user_config.keys() & {"datasets", "sampling"}:
+        in_place = deepcopy(BELOW) | deepcopy(user_config)
         assert assemble({}, in_place, in_place, {}) == config
 
 
 def test_some_keys_cannot_be_defaults_of_a_dataset_and_what_is_malformed_is_left_for_the_schema():
     for key in ("study", "datasets", "recommenders"):
-        given = {"datasets": {"a": {"defaults": {key: {}}}}}
+        user_config = {"datasets": {"a": {"defaults": {key: {}}}}}
         with pytest.raises(ConfigError, match=f"datasets.a.defaults: cannot have the key {key}"):
-            assemble({}, BELOW, merged(BELOW, given), given)
-    for given in ({"study": 5}, {"datasets": []}, {"study": [["a"]]}, {"datasets": {"a": 1}}):
-        laid = assemble({}, BELOW, merged(BELOW, given), given)
+            assemble({}, BELOW, merged(BELOW, user_config), user_config)
+    for user_config in (
+        {"study": 5},
+        {"datasets": []},
+        {"study": [["a"]]},
+        {"datasets": {"a": 1}},
+    ):
+        config = assemble({}, BELOW, merged(BELOW, user_config), user_config)
         with pytest.raises(ConfigError):
-            completed(laid)
+            completed(config)
 
 
 def test_the_default_sizes_of_figure_3_fit_the_running_example():
@@ -434,12 +451,20 @@ def test_a_file_without_the_columns_is_refused_before_any_job(form, content, say
     assert says in str(error.value)
 
 
-@pytest.mark.parametrize(("stated", "says"), [
-    ({"sampling": {"negatives": 5000}}, "sampling.negatives: 5000 is more than 99, the other "
-                                        "candidates of a user"),
-    ({"figures": {"figure-6": {"negatives": [4000]}}}, "figures.figure-6.negatives: 4000 is more "
-                                                       "than 99, the other "),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stated", "says"),
+    [
+        (
+            {"sampling": {"negatives": 5000}},
+            "sampling.negatives: 5000 is more than 99, the other candidates of a user",
+        ),
+        (
+            {"figures": {"figure-6": {"negatives": [4000]}}},
+            "figures.figure-6.negatives: 4000 is more than 99, the other ",
+        ),
+    ],
+    ids=["sampling", "figure 6"],
+)
 def test_more_negatives_than_ready_made_ranks_have_candidates_are_refused_before_any_job(
     stated, says, tmp_path
 ):
@@ -487,10 +512,13 @@ def test_a_study_of_other_data_has_what_fits_the_paper_only_if_it_states_it(tmp_
 
 def described(schema):
     """Whether every property, at any depth, has a description."""
-    below = [*schema.get("properties", {}).values()]
+    subschemas = [*schema.get("properties", {}).values()]
     if isinstance(schema.get("additionalProperties"), dict):
         assert described(schema["additionalProperties"])
-    return all(len(of_key.get("description", "")) > 2 and described(of_key) for of_key in below)
+    return all(
+        len(subschema.get("description", "")) > 2 and described(subschema)
+        for subschema in subschemas
+    )
 
 
 OPTIONS = {name: entry.options for name, entry in formats.FORMATS.items()}
@@ -512,7 +540,7 @@ PAPERS_RANKS = {name: str(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "
 
 
 @pytest.mark.parametrize(
-    ("given", "compared"),
+    ("user_config", "compared"),
     [
         ({"study": ["ml-100k", "ml-1m"]}, ["ml-1m"]),
         ({"datasets": {"ml-1m": {"min_rating": 4}}}, []),
@@ -521,17 +549,27 @@ PAPERS_RANKS = {name: str(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "
         ({"split": {"min_training_events": 2}}, []),
         ({"split": {"ties": "last"}}, ["ml-1m"]),
         ({"study": ["ours"], "datasets": {"ours": {"ranks": PAPERS_RANKS}}}, ["ours"]),
-        (
-            {"datasets": {"ml-1m": {"ranks": dict.fromkeys("XYZ", "other.csv")}}},
-            [],
-        ),  # of other users
+        ({"datasets": {"ml-1m": {"ranks": dict.fromkeys("XYZ", "other.csv")}}}, []),
         ({"sampling": {"negatives": 50}}, []),
     ],
+    ids=[
+        "a dataset more",
+        "fewer ratings",
+        "two held out",
+        "random events",
+        "fewer users",
+        "another rule of ties",
+        "the paper's ranks by another name",
+        "ranks of other users",
+        "fewer negatives",
+    ],
 )
-def test_the_paper_is_compared_with_its_own_data_alone(given, compared, tmp_path, monkeypatch):
+def test_the_paper_is_compared_with_its_own_data_alone(
+    user_config, compared, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     pd.read_csv(PAPERS_RANKS["X"]).assign(candidates=3706).to_csv("other.csv", index=False)
-    assert compared_with_paper(complete_config(given)) == compared
+    assert compared_with_paper(complete_config(user_config)) == compared
 
 
 def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
@@ -539,9 +577,8 @@ def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
     for path in paths.values():
         Path(path).write_text("1::2::3::4\n")
     own = LEAST | {"datasets": {"mine": {"format": "movielens-dat", **paths}}}
-    assert (
-        completed(own | {"split": {"min_training_events": 2}})["split"]["min_training_events"] == 2
-    )
+    config = completed(own | {"split": {"min_training_events": 2}})
+    assert config["split"]["min_training_events"] == 2
     for key, value in {"strategy": "random-event", "ties": "last", "held_out": 2}.items():
         with pytest.raises(
             ConfigError,
@@ -557,6 +594,5 @@ def test_ranks_of_a_dataset_keep_the_options_of_their_recommender():
     sources = precomputed_ranks(config | {"recommenders": {"A": entry, "B": {"type": "random"}}})
     assert sources["d", "A"].path == "y.csv"
     assert sources["d", "A"].reading == options
-    assert sources["d", "B"].reading == {
-        "candidates": None, "rank_column": None, "exact": False, "zero_based": False,
-    }  # fmt: skip
+    defaults = {"candidates": None, "rank_column": None, "exact": False, "zero_based": False}
+    assert sources["d", "B"].reading == defaults

@@ -22,7 +22,15 @@ from sampled_metrics.core.metrics import metric_name
 
 MAY_BE_EMPTY = {"remark", "tolerance"}
 """Columns of words."""
-OF_SOME_ROWS = {"estimator", "negatives", "depth", "completed", "width", "width_low", "width_high"}
+MAY_BE_MISSING = {
+    "estimator",
+    "negatives",
+    "depth",
+    "completed",
+    "width",
+    "width_low",
+    "width_high",
+}
 """Columns of the tables of a budget that belong to some ways, or that an estimator or a shallow
 depth does not give.
 """
@@ -48,11 +56,11 @@ def write_data(folder: Path) -> None:
     once = rows.drop_duplicates(["user", "item"])
     last = once.groupby("user").tail(1)
     once.drop(last.index).to_csv(folder / "train.csv", index=False)
-    for name, other in (
+    for name, has_other_id in (
         ("test", np.arange(len(last)) < 0.3 * len(last)),
         ("other", np.full(len(last), True)),
     ):
-        items = last["item"].where(~other, last["item"] + ".0")
+        items = last["item"].where(~has_other_id, last["item"] + ".0")
         last.assign(item=items).to_csv(folder / f"{name}.csv", index=False)
     rng = np.random.default_rng(3)
     for name, exponent in (("good", 3.0), ("bad", 1.5)):
@@ -65,17 +73,19 @@ def write_data(folder: Path) -> None:
 MADE_UP = {"path": "made-up.zip", "format": "movielens-dat"}
 
 
-def of(
+def config_of(
     recommenders: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **config: Any
 ) -> dict[str, Any]:
     """The config of recommenders and datasets, X, Y and Z on made-up data if none are given."""
     data = data or {"mine": MADE_UP}
-    stated = {"recommenders": recommenders} if recommenders else {}
-    return (
-        {"study": [*data], "datasets": data, "sampling": {"negatives": 20, "repetitions": 5}}
-        | stated
-        | config
-    )
+    stated: dict[str, Any] = {
+        "study": [*data],
+        "datasets": data,
+        "sampling": {"negatives": 20, "repetitions": 5},
+    }
+    if recommenders:
+        stated["recommenders"] = recommenders
+    return stated | config
 
 
 def delimited(
@@ -92,7 +102,8 @@ EVENTS = PAIRS | {"rating": "stars", "timestamp": "day"}
 POPULARITY = {"type": "popularity"}
 EASE = {"type": "ease", "regularization": 10}
 RANDOM = {"type": "random"}
-FLAT, SHARP = ({"type": "item-cf", "exponent": exponent} for exponent in (1, 5))
+FLAT = {"type": "item-cf", "exponent": 1}
+SHARP = {"type": "item-cf", "exponent": 5}
 THEIRS = {"type": "ranks", "path": RANKS}
 GOOD_AND_BAD = {name: {"type": "ranks", "path": f"{name}.csv"} for name in ("good", "bad")}
 OF_ALL_KINDS = {
@@ -110,46 +121,46 @@ IN_PLACE = "events that are repeated and lines that are skipped, in config.yaml 
 PARTS = "names as of parts, and folders of their own"
 EDITS = {
     "another dataset alone": {"study": ["ml-100k"]},  # .ci/run runs this one
-    IN_PLACE: of(data=delimited("my events.csv", EVENTS, on_bad_lines="skip")),
-    PARTS: of({"A": EASE, "A-1-of-2": POPULARITY}, pathvars={"results": "mine/results"}),
-    "ready-made and trained": of({"theirs": THEIRS, "a": EASE, "b": POPULARITY}, **EXTRAS),
-    "two datasets and 100 negatives in a list": of(
+    IN_PLACE: config_of(data=delimited("my events.csv", EVENTS, on_bad_lines="skip")),
+    PARTS: config_of({"A": EASE, "A-1-of-2": POPULARITY}, pathvars={"results": "mine/results"}),
+    "ready-made and trained": config_of({"theirs": THEIRS, "a": EASE, "b": POPULARITY}, **EXTRAS),
+    "two datasets and 100 negatives in a list": config_of(
         data=PUBLISHED | ML_100K, sampling={"negatives": [100]}
     ),
-    "as printed alone": of(data=PUBLISHED, toy=None, sampling={"readings": ["as-printed"]}),
-    "a small running example": of(
+    "as printed alone": config_of(data=PUBLISHED, toy=None, sampling={"readings": ["as-printed"]}),
+    "a small running example": config_of(
         data=PUBLISHED, toy={"candidates": 100, "ranks": {"A": [1, 2], "B": [50, 100]}}
     ),
-    "metrics without a cut-off, and seed 0": of(metrics=["ap", "ndcg", "auc"], seed=0),
-    "several sizes, with replacement": of(
+    "metrics without a cut-off, and seed 0": config_of(metrics=["ap", "ndcg", "auc"], seed=0),
+    "several sizes, with replacement": config_of(
         sampling={"negatives": [5, 20], "repetitions": 5, "replacement": True}
     ),
-    "one negative, once": of(
+    "one negative, once": config_of(
         {"a": EASE, "b": POPULARITY}, sampling={"negatives": 1, "repetitions": 1}
     ),
-    "few negatives without variance": of(
+    "few negatives without variance": config_of(
         estimators=["uncorrected", "bv-0"], sampling={"negatives": 10, "repetitions": 5}
     ),
-    "two held out": of(split={"held_out": 2}),
-    "global time": of(split={"strategy": "global-time", "test_size": 0.1}),
-    "two files with some other ids": of(data=delimited("train.csv", PAIRS, "test.csv")),
-    "names of all kinds": of(OF_ALL_KINDS, {"my data v1.2 é": MADE_UP}),
-    "recommenders that are equal": of({"a": EASE, "b": EASE}, margin="2%"),
-    "one recommender and all extras": of({"a": EASE}, **EXTRAS),
-    "ready-made ranks alone": of(
+    "two held out": config_of(split={"held_out": 2}),
+    "global time": config_of(split={"strategy": "global-time", "test_size": 0.1}),
+    "two files with some other ids": config_of(data=delimited("train.csv", PAIRS, "test.csv")),
+    "names of all kinds": config_of(OF_ALL_KINDS, {"my data v1.2 é": MADE_UP}),
+    "recommenders that are equal": config_of({"a": EASE, "b": EASE}, margin="2%"),
+    "one recommender and all extras": config_of({"a": EASE}, **EXTRAS),
+    "ready-made ranks alone": config_of(
         GOOD_AND_BAD, {"mine": {"ranks": {"good": "good.csv", "bad": "bad.csv"}}}, **EXTRAS
     ),
-    "a budget of few items": of(
+    "a budget of few items": config_of(
         {"a": EASE, "b": POPULARITY}, metrics=["recall@3"], figures={"budget": {}}
     ),
 }
 COMPARED = {"two datasets and 100 negatives in a list": {"toy"}, "as printed alone": {"ml-1m"}}
 """The folders that are compared with the paper, none for other edits."""
 REFUSED = {
-    "bv-0 cannot be solved in double precision": of(
+    "bv-0 cannot be solved in double precision": config_of(
         estimators=["uncorrected", "bv-0"], sampling={"negatives": 100}
     ),
-    "none of the 60 held-out items has a training event": of(
+    "none of the 60 held-out items has a training event": config_of(
         data=delimited("train.csv", PAIRS, "other.csv")
     ),
 }
@@ -190,9 +201,8 @@ def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> Non
             require_numbers(path, config)
     for dataset in config["study"]:
         require_true_answers(results, dataset, config)
-    assert {path.parent.name for path in results.glob("*/fidelity.csv")} == COMPARED.get(
-        name, set()
-    )
+    compared = {path.parent.name for path in results.glob("*/fidelity.csv")}
+    assert compared == COMPARED.get(name, set())
 
 
 @pytest.mark.slow
@@ -202,10 +212,9 @@ def test_an_edit_that_cannot_be_is_refused_before_training(says: str, tmp_path: 
     configure(REFUSED[says], tmp_path)
     ran = project.snakemake("--cores", "2")
     assert ran.returncode != 0
-    lines = [line for line in (ran.stdout + ran.stderr).splitlines() if says in line]
-    assert [line for line in lines if re.match("error: config: |split mine failed: ", line)], (
-        ran.stdout + ran.stderr
-    )
+    said = ran.stdout + ran.stderr
+    lines = [line for line in said.splitlines() if says in line]
+    assert [line for line in lines if re.match("error: config: |split mine failed: ", line)], said
     assert not [*(tmp_path / "results").glob("*/models/*")]
 
 
@@ -222,15 +231,16 @@ def require_numbers(path: Path, config: dict[str, Any]) -> None:
     assert len(table) or may_have_no_rows, f"{path} has no rows"
     empty = {column for column in table if table[column].isna().any()} - MAY_BE_EMPTY
     if "budget" in path.parent.name or path.name.startswith("budget"):
-        empty -= OF_SOME_ROWS
+        empty -= MAY_BE_MISSING
     if config.get("sampling", {}).get("repetitions") == 1:
         empty -= {"sd"}  # which a single repetition does not show
     assert not empty, f"{path}: {empty}"
 
 
 def require_true_answers(results: Path, dataset: str, config: dict[str, Any]) -> None:
-    """Require that the first screen has the pairs that the ranks decide, and those that Table 3
-    turns.
+    """Require that the first screen has the pairs that the ranks decide.
+
+    It also has those of them that Table 3 turns.
     """
     page = (results / "summary.html").read_text(encoding="utf-8")
     answers = [json.loads(unescape(text)) for text in re.findall(r'data-answer="([^"]*)"', page)]
@@ -240,21 +250,13 @@ def require_true_answers(results: Path, dataset: str, config: dict[str, Any]) ->
     )
     sampling = config.get("sampling", {})
     [metric, *_] = config.get("metrics", ["recall@10"])
-    assert [answer["negatives"] for answer in answers] == np.atleast_1d(
-        sampling.get("negatives", 100)
-    ).tolist()
-    paths = {
-        name: results / dataset / f"ranks/{name}.csv.gz" for name in table["recommender"].unique()
+    sizes = np.atleast_1d(sampling.get("negatives", 100)).tolist()
+    assert [answer["negatives"] for answer in answers] == sizes
+    ranks = {
+        name: sm.exact_ranks(results / dataset / f"ranks/{name}.csv.gz")
+        for name in table["recommender"].unique()
     }
-    decided = set()
-    if len(paths) > 1:
-        first, second, *_ = paths
-        pairs = sm.compare(
-            {name: sm.exact_ranks(path) for name, path in paths.items()}, metrics=metric
-        )
-        for row in (pairs if "a" in pairs else pairs.assign(a=first, b=second)).itertuples():
-            if row.low > 0 or row.high < 0:
-                decided.add((row.b, row.a) if row.low > 0 else (row.a, row.b))
+    decided = decided_pairs(ranks, metric)
     [reading, *_] = sampling.get("readings", ["default"])
     rows = table[
         (table["reading"] == reading)
@@ -262,9 +264,24 @@ def require_true_answers(results: Path, dataset: str, config: dict[str, Any]) ->
         & (table["estimator"] == "uncorrected")
     ]
     for answer in answers:
-        of_size = rows[rows["negatives"] == answer["negatives"]] if "negatives" in rows else rows
-        sampled = of_size.set_index("recommender")["mean"]
+        if "negatives" in rows:
+            means = rows[rows["negatives"] == answer["negatives"]].set_index("recommender")["mean"]
+        else:
+            means = rows.set_index("recommender")["mean"]
         assert answer["metric"] == metric_name(metric)
         assert {tuple(pair) for pair in answer["decided"]} == decided
-        turned = {(one, other) for one, other in decided if sampled[one] < sampled[other]}
+        turned = {(better, worse) for better, worse in decided if means[better] < means[worse]}
         assert {tuple(pair) for pair in answer["wrong"]} == turned
+
+
+def decided_pairs(ranks: dict[str, sm.ExactRanks], metric: str) -> set[tuple[str, str]]:
+    """The (better, worse) pairs that a comparison by user decides."""
+    if len(ranks) < 2:
+        return set()
+    pairs = sm.compare(ranks, metrics=metric)
+    if "a" not in pairs:  # the result of a single pair does not name it
+        a, b = ranks
+        pairs = pairs.assign(a=a, b=b)
+    b_is_better = {(row.b, row.a) for row in pairs.itertuples() if row.low > 0}
+    a_is_better = {(row.a, row.b) for row in pairs.itertuples() if row.high < 0}
+    return a_is_better | b_is_better

@@ -1,6 +1,4 @@
-"""The config files in examples/ are complete, and the walk-through of docs/own-study.md is one of
-them, as pasted.
-"""
+"""The config files in examples/ are complete, and docs/own-study.md walks through one of them."""
 
 import re
 import shutil
@@ -51,9 +49,7 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
 
 @pytest.mark.slow
 def test_beauty_is_studied_from_the_exact_ranks(project: Project) -> None:
-    """The exact values are counted from the files, and the sampled order of the two recommenders
-    turns.
-    """
+    """The exact values are counted from the files, and samples turn the two recommenders."""
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     shutil.copy(ROOT / "examples/beauty.yaml", project.folder / "study.yaml")
     ran = project.snakemake("--cores", "2")
@@ -62,11 +58,10 @@ def test_beauty_is_studied_from_the_exact_ranks(project: Project) -> None:
     means = table[table["metric"] == "recall@10"].set_index(["recommender", "estimator"])["mean"]
     for name in ("FMLP-Rec", "S3-Rec"):
         ranks = pd.read_csv(ROOT / f"published/evidence/beauty-{name}.csv.gz")
-        assert means[name, "exact"] == pytest.approx((ranks["exact_rank"] <= 10).mean())
-        # other negatives of the same kind
-        assert means[name, "uncorrected"] == pytest.approx(
-            (ranks["sampled_rank"] <= 10).mean(), abs=0.01
-        )
+        exact = (ranks["exact_rank"] <= 10).mean()
+        sampled = (ranks["sampled_rank"] <= 10).mean()  # of other negatives of the same kind
+        assert means[name, "exact"] == pytest.approx(exact)
+        assert means[name, "uncorrected"] == pytest.approx(sampled, abs=0.01)
     assert means["FMLP-Rec", "exact"] > means["S3-Rec", "exact"]
     assert means["FMLP-Rec", "uncorrected"] < means["S3-Rec", "uncorrected"]
     assert (project.folder / "results/summary.html").exists()
@@ -79,8 +74,9 @@ def test_films_are_those_of_the_guide() -> None:
 
 @pytest.mark.slow
 def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
-    """Ten users, whose ranks by popularity are counted: candidates with more training events than
-    the held-out film.
+    """Ten users, whose ranks by popularity are counted.
+
+    Above the held-out film are candidates with more training events.
     """
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     shutil.copy(ROOT / "examples/films.yaml", project.folder / "study.yaml")
@@ -88,31 +84,25 @@ def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
     for arguments in (["--cores", "2"], [target, *options]):
         ran = project.snakemake(*arguments)
         assert ran.returncode == 0, ran.stdout + ran.stderr
-    films = (
-        pd.read_csv(project.folder / "examples/films.csv")
-        .iloc[:, :3]
-        .set_axis(["user", "film", "day"], axis=1)
-    )
+    films = pd.read_csv(project.folder / "examples/films.csv")
+    films = films.iloc[:, :3].set_axis(["user", "film", "day"], axis=1)
     last = films.loc[films.groupby("user")["day"].idxmax()].set_index("user")["film"]
     training = films[films["film"] != films["user"].map(last)]
-    parts = [
-        pd.read_csv(project.folder / target.replace("train", part))
-        for part in ("train", "held_out")
-    ]
-    assert [*map(len, parts)] == [len(training), len(last)] == [len(films) - 10, 10]
+    assert len(last) == 10
+    assert len(training) == len(films) - 10
+    assert len(pd.read_csv(project.folder / target)) == len(training)
+    held_out = pd.read_csv(project.folder / target.replace("train", "held_out"))
+    assert len(held_out) == len(last)
     folder = project.folder / "results/films"
-    assert [*pd.read_csv(folder / "table-3.csv")["recommender"].unique()] == [
-        "item-cf",
-        "popularity",
-    ]
+    recommenders = pd.read_csv(folder / "table-3.csv")["recommender"].unique()
+    assert [*recommenders] == ["item-cf", "popularity"]
     counts = training["film"].value_counts().reindex(films["film"].unique(), fill_value=0)
     table = pd.read_csv(folder / "ranks/popularity.csv.gz", dtype={"user": str}).set_index("user")
     for user, film in last.items():
-        own = training.loc[training["user"] == user, "film"]
-        others = counts.drop([*own, film])
-        found = table.loc[str(user), ["candidates", "above", "tied"]].tolist()
-        assert found == [
-            len(others) + 1,
-            (others > counts[film]).sum(),
-            (others == counts[film]).sum(),
-        ]
+        seen = training.loc[training["user"] == user, "film"]
+        others = counts.drop([*seen, film])
+        assert table.loc[str(user), ["candidates", "above", "tied"]].to_dict() == {
+            "candidates": len(others) + 1,
+            "above": (others > counts[film]).sum(),
+            "tied": (others == counts[film]).sum(),
+        }

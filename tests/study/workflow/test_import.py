@@ -1,6 +1,4 @@
-"""The workflow as a module of another one: from a folder, from git, deployed, and twice in one
-Snakefile.
-"""
+"""The workflow as a module of another one: from a folder, from git, deployed, and twice in one."""
 
 import json
 import os
@@ -46,19 +44,17 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     folder: Path, *command: str, repository: Path | str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder; the address of the project on GitHub leads to the repository on
-    this machine.
+    """Run a command in a folder.
+
+    The address of the project on GitHub leads to the repository on this machine.
     """
-    instead = {
+    environment = os.environ | {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.{repository}.insteadOf",
         "GIT_CONFIG_VALUE_0": URL,
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "PYTHONPATH": str(ROOT / "src"),
     }
-    environment = (
-        os.environ
-        | instead
-        | {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": str(ROOT / "src")}
-    )
     return subprocess.run(
         command,
         cwd=folder,
@@ -150,20 +146,21 @@ def test_two_modules_with_their_own_configs(finished: Project, folder: Path) -> 
     for name, config in (("first", "config"), ("second", "config | {'seed': 7}")):
         text += MODULE.format(name=name, config=config)
     (folder / "Snakefile").write_text(text, encoding="utf-8")
-    first, second = ([f"{name}/{target}" for target in TARGETS] for name in ("first", "second"))
-    ran = run(folder, *SNAKEMAKE, *first, *second, "first/results/provenance.json")
-    require_results(ran, folder, finished, first)
-    stated = json.loads((folder / "first/results/provenance.json").read_text(encoding="utf-8"))
+    targets = {name: [f"{name}/{target}" for target in TARGETS] for name in ("first", "second")}
+    provenance = "first/results/provenance.json"
+    ran = run(folder, *SNAKEMAKE, *targets["first"], *targets["second"], provenance)
+    require_results(ran, folder, finished, targets["first"])
+    stated = json.loads((folder / provenance).read_text(encoding="utf-8"))
     assert "first/results/made-up/ranks/X.csv.gz" in stated["data"]["made-up"]
-    assert (folder / second[0]).read_bytes() != (folder / first[0]).read_bytes()  # another seed
+    # another seed
+    tables = [(folder / name / TARGETS[0]).read_bytes() for name in ("first", "second")]
+    assert tables[0] != tables[1]
     # a config without recommenders is refused in a line
     (folder / "Snakefile").write_text(
         MODULE.format(name="theirs", config="{'study': ['ml-1m']}"), encoding="utf-8"
     )
     ran = run(folder, *SNAKEMAKE, "-n")
     assert ran.returncode != 0
-    assert (
-        "error: config: (top level): lacks the key 'recommenders'"
-        in (ran.stdout + ran.stderr).splitlines()
-    )
-    assert "Traceback" not in ran.stdout + ran.stderr
+    said = ran.stdout + ran.stderr
+    assert "error: config: (top level): lacks the key 'recommenders'" in said.splitlines()
+    assert "Traceback" not in said

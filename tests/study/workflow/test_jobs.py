@@ -1,5 +1,6 @@
-"""Jobs: what they say and log; a user's error is one line, any other error keeps its traceback;
-random streams.
+"""Jobs: what they say and log, how they end with an error, and their random streams.
+
+A user's error is one line, and any other error keeps its traceback.
 """
 
 import logging
@@ -30,15 +31,12 @@ def log(tmp_path):
 
 
 def run_job(main, log):
-    given = {
-        "wildcards": SimpleNamespace(recommender="X"),
-        "params": SimpleNamespace(dataset="books"),
-    }
-    run(
-        main,
-        SimpleNamespace(log=[log], **given),
-        "rank {wildcards.recommender} on {params.dataset}",
+    snakemake = SimpleNamespace(
+        log=[log],
+        wildcards=SimpleNamespace(recommender="X"),
+        params=SimpleNamespace(dataset="books"),
     )
+    run(main, snakemake, "rank {wildcards.recommender} on {params.dataset}")
 
 
 @pytest.mark.parametrize(
@@ -48,6 +46,7 @@ def run_job(main, log):
         (ZeroDivisionError("by 0\nor so"), ZeroDivisionError, "unexpected ZeroDivisionError: by 0"),
         (ZeroDivisionError(), ZeroDivisionError, "unexpected ZeroDivisionError: "),
     ],
+    ids=["of the user", "another one", "without words"],
 )
 def test_an_error_of_the_user_is_one_line_and_another_one_leaves_its_traceback(
     log, capsys, error, raised, says
@@ -57,8 +56,8 @@ def test_an_error_of_the_user_is_one_line_and_another_one_leaves_its_traceback(
 
     with pytest.raises(raised) as caught:
         run_job(main, log)
-    first, *traceback, last = log.read_text().splitlines()
-    assert (first, last) == (TITLE, f"error: {says}")
+    title, *traceback, message = log.read_text().splitlines()
+    assert (title, message) == (TITLE, f"error: {says}")
     if raised is SystemExit:
         assert (caught.value.code, traceback) == (1, [])
     else:
@@ -84,8 +83,9 @@ def test_a_log_has_what_was_done_and_remarks_which_are_said_if_they_are_of_this_
 
 
 def test_the_log_estimates_the_time_left(log, monkeypatch):
-    """A step takes 6 seconds by a clock of its own: lines after 12 and 24 seconds, when 2 and 4 of
-    5 are done.
+    """A step takes 6 seconds by a clock of its own.
+
+    So there are lines after 12 and 24 seconds, when 2 and 4 of 5 are done.
     """
     now = 0
     monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: now))
@@ -104,17 +104,17 @@ def test_the_same_names_give_the_same_numbers_and_others_independent_ones():
     names = (2020, "ml-1m", "X", "sample")
     numbers = stream(*names).random(2000)
     assert (stream(*names).random(2000) == numbers).all()
-    others = [
+    for other_names in (
+        (2021, "ml-1m", "X", "sample"),
+        (2020, "ml-1m", "Y", "sample"),
         (2020,),
-        names[:3],
-        (*names, ""),
+        (2020, "ml-1m", "X"),
+        (2020, "ml-1m", "X", "sample", ""),
         (2020, "X", "ml-1m", "sample"),
         (2020, "ml-1mX", "sample"),
-    ]
-    for other in [(2021, *names[1:]), (2020, "ml-1m", "Y", "sample"), *others]:
-        assert abs(np.corrcoef(numbers, stream(*other).random(2000))[0, 1]) < 4 / np.sqrt(2000), (
-            other
-        )
+    ):
+        correlation = np.corrcoef(numbers, stream(*other_names).random(2000))[0, 1]
+        assert abs(correlation) < 4 / np.sqrt(2000), other_names
 
 
 def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> None:
@@ -139,14 +139,15 @@ def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> 
         assert noise not in ran.stdout + ran.stderr
     assert [*project.results("made-up/ranks/*")] == targets[:1]
     title = "import the ranks of R on made-up"
-    said = ran.stderr.splitlines()
+    lines = ran.stderr.splitlines()
     remark = "in 12 of 60 rows, half of the other candidates or more tie with the held-out item; "
-    assert said.count(title) == 1
-    assert len([line for line in said if line.startswith(f"{title}: {remark}")]) == 1
+    assert lines.count(title) == 1
+    assert len([line for line in lines if line.startswith(f"{title}: {remark}")]) == 1
     failed = "import the ranks of wrong on made-up failed: "
     logs = "results/logs/made-up/ranks"
-    [line] = [line for line in said if line.startswith(f"{failed}wrong.csv, line 3: rank 82 (ties")]
-    assert said[said.index(line) + 1] == f"  log: {logs}/wrong.log"
+    message = f"{failed}wrong.csv, line 3: rank 82 (ties"
+    [line] = [line for line in lines if line.startswith(message)]
+    assert lines[lines.index(line) + 1] == f"  log: {logs}/wrong.log"
     *_, last = (project.folder / f"{logs}/wrong.log").read_text(encoding="utf-8").splitlines()
     assert last == f"error: {line.removeprefix(failed)}"
     assert remark in (project.folder / f"{logs}/R.log").read_text(encoding="utf-8")

@@ -1,6 +1,4 @@
-"""Data of one's own: what is fetched from an address and what lies at a path, and ready-made ranks
-of one dataset.
-"""
+"""Data of one's own: at an address and at a path, and ready-made ranks of one dataset."""
 
 import threading
 from collections.abc import Iterator
@@ -32,7 +30,7 @@ def test_a_dataset_is_fetched_from_an_address_and_never_if_it_has_a_path(
     project: Project, server: tuple[Path, str]
 ) -> None:
     """One run of three datasets: two that are taken, and one that is refused."""
-    (served, address) = server
+    served, address = server
     data = project.folder / "data"
     digest = archive(served / "made-up.zip", ratings())
     (served / "page.zip").write_text("<html>we have moved</html>")
@@ -65,8 +63,9 @@ def test_a_dataset_is_fetched_from_an_address_and_never_if_it_has_a_path(
 
 
 def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(project: Project) -> None:
-    """Y is trained on made-up, and has ready-made ranks on books, where each user has 25
-    candidates.
+    """Y is trained on made-up, and has ready-made ranks on books.
+
+    Each user of books has 25 candidates.
     """
     events = [(f"u {user}", (3 * user + at) % 29, 4, at) for user in range(29) for at in range(5)]
     books = pd.DataFrame(events, columns=["user", "item", "rating", "timestamp"])

@@ -1,5 +1,6 @@
-"""The profiles: a run builds the report, and a dry run does not; what jobs ask a cluster for is
-known of every job.
+"""The profiles: when the report is built, and what every job asks a cluster for.
+
+A run builds the report, and a dry run does not.
 """
 
 import re
@@ -11,14 +12,11 @@ import yte
 from made_up_project import ROOT, Project
 
 PROFILE = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
-ASKED = [
-    "--default-resources",
-    *(f"{name}={value}" for name, value in PROFILE["default-resources"].items()),
+DEFAULTS = [f"{name}={value}" for name, value in PROFILE["default-resources"].items()]
+BY_RULE = [
+    f"{rule}:mem_mb={resources['mem_mb']}" for rule, resources in PROFILE["set-resources"].items()
 ]
-ASKED += [
-    "--set-resources",
-    *(f"{rule}:mem_mb={of['mem_mb']}" for rule, of in PROFILE["set-resources"].items()),
-]
+ASKED = ["--default-resources", *DEFAULTS, "--set-resources", *BY_RULE]
 
 
 @pytest.mark.parametrize("profile", ["default", "slurm"])
@@ -28,9 +26,8 @@ def test_only_a_dry_run_builds_no_report(monkeypatch, profile):
     dry_runs = ("-Fn", "-pn --cores 1", "results/summary.html --dry-run")
     for arguments in runs + dry_runs:
         monkeypatch.setattr(sys, "argv", ["snakemake", *arguments.split()])
-        assert yte.process_yaml(text).get("report-after-run", False) == (arguments in runs), (
-            arguments
-        )
+        has_report = yte.process_yaml(text).get("report-after-run", False)
+        assert has_report == (arguments in runs), arguments
     assert PROFILE.get("retries", 0) == 0  # a job that refuses its input is queued once
 
 
@@ -39,17 +36,18 @@ def asked(project: Project, *arguments: str) -> tuple[list[tuple[str, dict[str, 
     ran = project.snakemake("--dry-run", "--quiet", "host", *arguments)
     said = ran.stdout + ran.stderr
     assert ran.returncode == 0, said
-    jobs = re.findall(r"^(?:local)?rule (\w+):\n(?: .*\n)*? +resources: (.*)", said, re.MULTILINE)
-    return [
-        (rule, dict(re.findall(r"\b(mem_mb|runtime)=(\d+|<\w+>)", of_job))) for rule, of_job in jobs
-    ], said
+    jobs = []
+    for rule, resources in re.findall(
+        r"^(?:local)?rule (\w+):\n(?: .*\n)*? +resources: (.*)", said, re.MULTILINE
+    ):
+        jobs.append((rule, dict(re.findall(r"\b(mem_mb|runtime)=(\d+|<\w+>)", resources))))
+    return jobs, said
 
 
 def test_every_job_asks_for_memory_and_minutes(finished: Project) -> None:
     jobs, _ = asked(finished, "--forceall", *ASKED)
-    assert {"split", "train", "rank", "sample", "tables", "toy_tables"} <= {
-        rule for rule, _ in jobs
-    }
+    rules = {rule for rule, _ in jobs}
+    assert {"split", "train", "rank", "sample", "tables", "toy_tables"} <= rules
     for rule, resources in jobs:
         if rule != "all":
             assert 1000 <= int(resources["mem_mb"]) <= 4000, rule

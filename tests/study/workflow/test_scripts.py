@@ -1,5 +1,4 @@
-"""The scripts of the workflow, called in this process: from an archive to ranks, and what they
-refuse in one line.
+"""The scripts of the workflow, called in this process: from an archive to ranks, and refusals.
 
 tests/faults has what a file may have wrong; here the scripts meet one of each kind, and nothing is
 half-written.
@@ -40,11 +39,6 @@ ENTRIES = {
 }
 KINDS = {"X": FactorModel, "Y": SimilarityModel, "near": SparseSimilarityModel}
 READERS = ["ada", "çelik", "eve, the 2nd", "f 6", "007", 'the "g"', "伊藤"]
-EVENTS = [
-    (reader, f"book {(3 * at + number) % 9}", 1 + at % 5, 10 * at)
-    for number, reader in enumerate(READERS)
-    for at in range(5)
-]
 COLUMNS = {"user": "reader", "item": "book", "rating": "stars", "timestamp": "when"}
 BOOKS = {
     "path": "books.csv",
@@ -62,9 +56,9 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A csv of events of readers with text ids, some of which csv has to quote."""
     monkeypatch.chdir(tmp_path)
     events = [
-        (READERS[n], f"book {(2 * at + n) % 9}", 1 + at, 10 * at)
-        for n in range(len(READERS))
-        for at in range(5)
+        (reader, f"book {(2 * event + number) % 9}", 1 + event, 10 * event)
+        for number, reader in enumerate(READERS)
+        for event in range(5)
     ]
     pd.DataFrame(events, columns=COLUMNS.values()).to_csv("books.csv", index=False)
     return Path("books.csv").read_text(encoding="utf-8")
@@ -88,18 +82,15 @@ def study(own: dict, recommenders: dict) -> dict:
 
 
 def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
-    """Import ranks of mine.csv as the workflow does, and return the lines by which they are
-    refused.
-    """
+    """Import ranks of mine.csv as the workflow does, and return the lines of an error."""
     Path("mine.csv").write_text(ranks, encoding="utf-8")
     Path("imported.csv.gz").unlink(missing_ok=True)
-    [found] = precomputed_ranks(study(own, recommenders)).values()
-    params = {"reading": found.reading, "name": "mine on own"}
+    [source] = precomputed_ranks(study(own, recommenders)).values()
     return run_script(
         "import_ranks",
-        input={"ranks": found.file("own")},
+        input={"ranks": source.file("own")},
         output={"ranks": "imported.csv.gz"},
-        params=params,
+        params={"reading": source.reading, "name": "mine on own"},
     )
 
 
@@ -119,23 +110,24 @@ def rank(name: str, part: str, threads: int = 1) -> list[str]:
 def test_parts_that_are_joined_are_the_ranks_of_all_users(
     name: str, made_up: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = read_split("split.npz")
-    monkeypatch.setattr(ranking, "BLOCK_BYTES", 8 * held.shape.items * 5)  # five users
+    read = read_split("split.npz")
+    monkeypatch.setattr(ranking, "BLOCK_BYTES", 8 * read.shape.items * 5)  # five users
     ranked(made_up, "made-up", name)
     assert type(read_model(Path(f"{name}.npz"))) is KINDS[name]
     parts = [f"{part}-of-3" for part in (1, 2, 3)]
     for part in parts:
         assert rank(name, part, threads=2) == []
         assert len(read_npz(Path(f"{part}.npz"), "a part")["user"])
-    given = {"parts": [f"{part}.npz" for part in parts]}
-    assert run_script("gather_ranks", input=given, output={"ranks": "joined.csv.gz"}) == []
+    inputs = {"parts": [f"{part}.npz" for part in parts]}
+    assert run_script("gather_ranks", input=inputs, output={"ranks": "joined.csv.gz"}) == []
     assert Path("joined.csv.gz").read_bytes() == Path(f"{name}.csv.gz").read_bytes()
-    assert exact_ranks(Path("joined.csv.gz")).candidates.tolist() == held.candidates.tolist()
+    assert exact_ranks(Path("joined.csv.gz")).candidates.tolist() == read.candidates.tolist()
     content = bytearray(Path(f"{name}.npz").read_bytes())
     content[len(content) // 2] ^= 255
     Path(f"{name}.npz").write_bytes(content)
     Path(f"{parts[0]}.npz").unlink()
-    assert f"{name}.npz: is not a model of this project, or is damaged" in rank(name, parts[0])[0]
+    [line] = rank(name, parts[0])
+    assert f"{name}.npz: is not a model of this project, or is damaged" in line
 
 
 def test_a_class_of_ones_own_is_trained_and_ranked(made_up: dict) -> None:
@@ -147,30 +139,28 @@ def test_a_class_of_ones_own_is_trained_and_ranked(made_up: dict) -> None:
         STUDY | {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}}
     )
     ranked(config, "made-up", "W")
-    held = read_split("split.npz")
+    read = read_split("split.npz")
     table = exact_ranks("W.csv.gz")
-    training = held.training.toarray()
+    training = read.training.toarray()
     both = training.T @ training
     either = both.diagonal()[:, np.newaxis] + both.diagonal() - both
     scores = training @ (both / (either + 10) * (1 - np.eye(len(both))))
-    own = scores[np.arange(len(scores)), held.item][:, np.newaxis]
-    assert (
-        table.above.tolist()
-        == ((scores > own * (1 + 1e-12)) & (training == 0)).sum(axis=1).tolist()
-    )
+    target = scores[np.arange(len(scores)), read.item][:, np.newaxis]
+    is_above = (scores > target * (1 + 1e-12)) & (training == 0)
+    assert table.above.tolist() == is_above.sum(axis=1).tolist()
 
 
 def test_a_csv_keeps_its_text_ids() -> None:
-    """The candidates of each user are all books less those in training, which are all of the user's
-    but one.
+    """The candidates of each user are all books less those in training.
+
+    In training are all books of the user but one.
     """
     config = study(BOOKS, POPULAR)
     assert split(config, "own") == []
     ranked(config, "own", "popular")
     ranks = pd.read_csv("popular.csv.gz", dtype={"user": str}, keep_default_na=False)
-    assert dict(zip(ranks["user"], ranks["candidates"], strict=True)) == dict.fromkeys(
-        READERS, 9 - 4
-    )
+    candidates = dict(zip(ranks["user"], ranks["candidates"], strict=True))
+    assert candidates == dict.fromkeys(READERS, 9 - 4)
 
 
 def test_a_test_file_of_ones_own() -> None:
@@ -183,14 +173,21 @@ def test_a_test_file_of_ones_own() -> None:
     )
     config = study({"path": "train.dat", "test": "test.dat", "format": "movielens-dat"}, POPULAR)
     assert split(config | {"sampling": {"negatives": 1, "replacement": False}}, "own") == []
-    made = read_split("split.npz")
+    read = read_split("split.npz")
     facts = json.loads(Path("dataset.json").read_text("utf-8"))
-    assert made.user_ids[made.user].tolist() == [1, 1, 2]
-    assert made.item_ids[made.item].tolist() == [12, 13, 11]
-    assert made.candidates.tolist() == [2, 2, 4]
-    counts = {"users": 3, "items": 5, "events": 9, "training_events": 5, "held_out_items": 3}
-    counts |= {"users_left_out_with_few_training_events": 1, "users_without_held_out_items": 1}
-    counts |= {"held_out_items_without_training_events": 2}
+    assert read.user_ids[read.user].tolist() == [1, 1, 2]
+    assert read.item_ids[read.item].tolist() == [12, 13, 11]
+    assert read.candidates.tolist() == [2, 2, 4]
+    counts = {
+        "users": 3,
+        "items": 5,
+        "events": 9,
+        "training_events": 5,
+        "held_out_items": 3,
+        "users_left_out_with_few_training_events": 1,
+        "users_without_held_out_items": 1,
+        "held_out_items_without_training_events": 2,
+    }
     assert counts.items() <= facts.items()
 
 
@@ -224,6 +221,7 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> Non
         ({"core": 50}, str, "no user and item has 50 (core) events or more"),
         ({"min_rating": 6}, str, "no event has a rating of 6 (min_rating) or more"),
     ],
+    ids=["text for stars", "another checksum", "a large core", "a high rating"],
 )
 def test_bad_events_are_refused(
     shop: str, entry: dict, change: Callable[[str], str], says: str
@@ -234,45 +232,47 @@ def test_bad_events_are_refused(
 
 
 def beside(script: str, ranks: str) -> list[str]:
-    """Put ranks beside those of popular by a script, and return the lines by which they are
-    refused.
-    """
+    """Put ranks beside those of popular by a script, and return the lines of an error."""
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(ranks, encoding="utf-8")
-    of_6 = {
+    figure_6 = {
         "metric": "ap",
         "estimators": ["uncorrected"],
         "negatives": [1],
         "replacement": False,
         "model": "design",
     }
-    params = {"recommenders": ["popular", "mine"], "place": "dataset", "of": "own"}
-    params["options"] = {"metrics": ["ap"], "repetitions": 1}
-    params["arguments"] = {"figure-5": {"edges": [1]}, "figure-6": of_6}
+    params = {
+        "recommenders": ["popular", "mine"],
+        "place": "dataset",
+        "subject": "own",
+        "options": {"metrics": ["ap"], "repetitions": 1},
+        "arguments": {"figure-5": {"edges": [1]}, "figure-6": figure_6},
+    }
+    outputs = {
+        f"figure_{number}_{kind}": f"{number}.{kind}"
+        for number in (5, 6)
+        for kind in ("csv", "svg", "png")
+    }
     return run_script(
         script,
         input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "estimates": [], "expected": []},
-        output={
-            f"figure_{name}_{kind}": f"{name}.{kind}"
-            for name in (5, 6)
-            for kind in ("csv", "svg", "png")
-        },
+        output=outputs,
         params=params,
     )
 
 
 @pytest.mark.parametrize("script", ["tables", "figures"])
 def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
-    others = (
+    other_numbers = (
         "popular and mine must be ranks of the same users among the same items, but they have 6 "
     )
-    for ranks, says in {
-        "candidates,rank\n9,1\n": others,
-        "candidates,rank\n" + "9,1\n" * 6: others,
-        GOOD_RANKS.replace(
-            "reader ", "other "
-        ): "popular and mine must have the same users to be compared: 12 are ",
-    }.items():
+    other_users = "popular and mine must have the same users to be compared: 12 are "
+    for ranks, says in (
+        ("candidates,rank\n9,1\n", other_numbers),
+        ("candidates,rank\n" + "9,1\n" * 6, other_numbers),
+        (GOOD_RANKS.replace("reader ", "other "), other_users),
+    ):
         [line] = beside(script, ranks)
         assert line.startswith(f"error: {says}")
     assert script == "tables" or beside(script, GOOD_RANKS) == []
@@ -287,16 +287,19 @@ def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
 
 
 def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
-    """That of docs/own-study.md, on lines in the order of time and on times, against the pairs by
-    hand.
+    """That of docs/own-study.md, on lines in the order of time and on times.
+
+    The pairs are counted by hand.
     """
     [module] = [block for block in blocks("own-study.md", "python") if "class Next" in block]
     Path("mine").mkdir()
     Path("mine/recency.py").write_text(module, encoding="utf-8")
     # ann had a, b, c and then d; bob had c, a, b and then e; the items' own order is another one
-    had = {"ann": "abcd", "bob": "cabe", "cleo": "bac"}
+    items_of = {"ann": "abcd", "bob": "cabe", "cleo": "bac"}
     events = [
-        (user, item, 10 * time) for user, items in had.items() for time, item in enumerate(items)
+        (user, item, 10 * time)
+        for user, items in items_of.items()
+        for time, item in enumerate(items)
     ]
     in_order = pd.DataFrame(events, columns=["user", "item", "time"])
     sources = {
@@ -321,5 +324,5 @@ def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
         # in training: a→b, b→c of ann; c→a, a→b of bob; b→a of cleo; the last items are c, b and a
         ids = read_split("split.npz").item_ids.tolist()
         after = {"ann": {"a": 1}, "bob": {"a": 1, "c": 1}, "cleo": {"b": 2}}
-        wanted = [[after[user].get(item, 0) for item in ids] for user in had]
-        assert model.matrix.tolist() == wanted, name
+        expected = [[after[user].get(item, 0) for item in ids] for user in items_of]
+        assert model.matrix.tolist() == expected, name

@@ -49,10 +49,14 @@ METRICS = table_3(
 SHARES = {"uncorrected": (0.0, 1.0), "cls": (0.5, 0.9), "bv-1": (0.9, 1.0)}
 LABELS = ("recall@10", "auc")
 ORDER = table_4(
-    *[("X", "Z", LABELS[at], name, shares[at]) for name, shares in SHARES.items() for at in (0, 1)]
+    *[
+        ("X", "Z", label, name, share)
+        for name, shares in SHARES.items()
+        for label, share in zip(LABELS, shares, strict=True)
+    ]
 )
 DECIDED = [(label, "Z", "X") for label in LABELS]
-OF_X = {"third": METRICS[METRICS["recommender"] == "X"], "fourth": table_4(), "decided": []}
+ONLY_X = {"third": METRICS[METRICS["recommender"] == "X"], "fourth": table_4(), "decided": []}
 RANKS = table_of([(100, 1, 0), (201, 5, 2)])
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
 MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
@@ -69,24 +73,30 @@ COUNTED |= {
 
 
 def study(
-    name="one", third=METRICS, fourth=ORDER, decided=DECIDED, trained=("X",), on_margin=(), **given
+    name="one",
+    third=METRICS,
+    fourth=ORDER,
+    decided=DECIDED,
+    trained=("X",),
+    on_margin=(),
+    ranks=RANKS,
+    **options,
 ):
     """A study with exact values ± .01."""
     exact = third[third["estimator"] == "exact"].rename(columns={"mean": "value"})
     exact = exact.drop_duplicates(["recommender", "metric"])
     exact = exact.assign(low=exact["value"] - 0.01, high=exact["value"] + 0.01)
-    ranks = dict.fromkeys(exact["recommender"], given.pop("ranks", RANKS))
     figure = {"title": "A figure", "caption": "What it shows.", "csv": f"{name}/figure-6.csv"}
     figures = [figure | {"image": Image.from_svg(SVG)}]
     return Studied(
         name,
         trained,
-        ranks,
+        dict.fromkeys(exact["recommender"], ranks),
         Exact(exact, decided, on_margin),
         third,
         fourth,
         figures=figures,
-        **given,
+        **options,
     )
 
 
@@ -103,9 +113,8 @@ def page_of(*studied, printed=None, claims=None, **changes):
     page = summary(
         config_of(*studied, **changes), studied, captions, {"Code": "version 1"}, printed, claims
     )
-    return page, re.sub(
-        r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
-    )
+    text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return page, re.sub(r"\s+", " ", text)
 
 
 def rows_of(page, caption):
@@ -115,60 +124,67 @@ def rows_of(page, caption):
 
 
 def answer_of(**changes):
-    given = study(**changes)
-    return answer(given, config_of(given), None)
+    studied = study(**changes)
+    return answer(studied, config_of(studied), None)
 
 
 def test_the_answer_by_hand():
-    given = answer_of()
-    assert (given["recommenders"], given["exact"], given["sampled"]) == (
-        ["Z", "X"],
-        [0.09, 0.08],
-        [0.54, 0.66],
-    )
-    assert given["pairs"] == given["wrong"] == [("Z", "X")]
-    assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (1, 1, 0)
-    assert given["unchanged"] == ["AUC"]  # which is right in all samples, and does not count
+    answer = answer_of()
+    assert answer["recommenders"] == ["Z", "X"]
+    assert answer["exact"] == [0.09, 0.08]
+    assert answer["sampled"] == [0.54, 0.66]
+    assert answer["pairs"] == answer["wrong"] == [("Z", "X")]
+    assert answer["wrong_of_all"] == 1
+    assert answer["decided_of_all"] == 1
+    assert answer["undecided_of_all"] == 0
+    assert answer["unchanged"] == ["AUC"]  # which is right in all samples, and does not count
     # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) /
     # 2) = .519
-    correction = given["correction"]
-    assert (correction["nearest"], correction["best_for_order"]) == (["CLS"], ["BV 1"])
-    numbers = [
-        correction[key]
-        for key in ("error", "uncorrected_error", "right", "uncorrected_right", "most_right")
-    ]
-    assert numbers == pytest.approx([0.01581, 0.51918, 0.5, 0.0, 0.9], abs=1e-5)
+    correction = answer["correction"]
+    assert correction["nearest"] == ["CLS"]
+    assert correction["best_for_order"] == ["BV 1"]
+    by_hand = {
+        "error": 0.01581,
+        "uncorrected_error": 0.51918,
+        "right": 0.5,
+        "uncorrected_right": 0.0,
+        "most_right": 0.9,
+    }
+    assert {key: correction[key] for key in by_hand} == pytest.approx(by_hand, abs=1e-5)
     # has the exact deviations
     once = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))
-    for exact, sampled in (given["sides"], once["sides"]):
+    for exact, sampled in (answer["sides"], once["sides"]):
         assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
 
 def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
-    """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order
-    does not count.
+    """By AUC the pair is decided, and comes out right.
+
+    By recall it is not decided, and its wrong order does not count.
     """
-    given = answer_of(decided=DECIDED[1:])
-    of_x = answer_of(**OF_X)
-    assert (given["wrong_of_all"], given["decided_of_all"], given["undecided_of_all"]) == (0, 0, 1)
-    assert given["correction"]["right"] is None
-    assert given["pairs"] == given["wrong"] == of_x["pairs"] == of_x["wrong"] == []
+    undecided = answer_of(decided=DECIDED[1:])
+    assert undecided["pairs"] == undecided["wrong"] == []
+    assert undecided["wrong_of_all"] == 0
+    assert undecided["decided_of_all"] == 0
+    assert undecided["undecided_of_all"] == 1
+    assert undecided["correction"]["right"] is None
     alike = answer_of(**EQUAL)
-    wrong = answer_of(**of_several(0.9, 0.8, 0.85))
-    assert (alike["wrong"], alike["alike"]) == ([], [("Z", "X")])
-    assert (wrong["wrong"], wrong["alike"], wrong["pairs"]) == (
-        [("B", "C")],
-        [],
-        [("A", "C"), ("B", "C")],
+    assert alike["wrong"] == []
+    assert alike["alike"] == [("Z", "X")]
+    wrong = answer_of(**several(0.9, 0.8, 0.85))
+    assert wrong["wrong"] == [("B", "C")]
+    assert wrong["alike"] == []
+    assert wrong["pairs"] == [("A", "C"), ("B", "C")]
+    shares = table_4(
+        ("X", "Z", "recall@10", "uncorrected", 0.49), ("X", "Z", "auc", "uncorrected", 0.5)
     )
-    shares = table_4(*[("X", "Z", LABELS[at], "uncorrected", (0.49, 0.5)[at]) for at in (0, 1)])
     assert answer_of(fourth=shares)["wrong_of_all"] == 1
-    assert (of_x["decided_of_all"], of_x["correction"]["nearest"], of_x["correction"]["right"]) == (
-        0,
-        ["CLS"],
-        None,
-    )
+    single = answer_of(**ONLY_X)
+    assert single["pairs"] == single["wrong"] == []
+    assert single["decided_of_all"] == 0
+    assert single["correction"]["nearest"] == ["CLS"]
+    assert single["correction"]["right"] is None
 
 
 def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval():
@@ -177,16 +193,20 @@ def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval
     rows += [("X", "stages", *row) for row in depths] + [("Y", "stages", 30.0, 70.0, np.nan)]
     budget = pd.DataFrame(rows, columns=["recommender", "way", "depth", "scores", "width"])
     [cost] = stage_costs(study(budget=budget))
-    assert (cost["recommender"], cost["scores"], cost["all_scores"]) == ("X", 120.0, 3000.0)
-    assert cost["ratio"] == pytest.approx(1.2)
+    assert cost == {
+        "dataset": "one",
+        "recommender": "X",
+        "scores": 120.0,
+        "all_scores": 3000.0,
+        "ratio": pytest.approx(1.2),
+    }
 
 
 def test_ranks_of_other_users_state_no_order(caplog):
-    one, other = (
-        table_of([(candidates, 1, 0) for candidates in order])
-        for order in ((10, 20, 30), (30, 20, 10))
-    )
-    assert exact_findings({"one": one, "other": other}, ["recall@10"]).decided is None
+    ascending = table_of([(10, 1, 0), (20, 1, 0), (30, 1, 0)])
+    descending = table_of([(30, 1, 0), (20, 1, 0), (10, 1, 0)])
+    findings = exact_findings({"A": ascending, "D": descending}, ["recall@10"])
+    assert findings.decided is None
     assert "the exact ranks are not compared by user" in caplog.text
 
 
@@ -216,7 +236,7 @@ LEAKS = "leaks the future between users"
 AVOIDS = "The split global-time avoids this"
 NO_ITEMS = "held-out items of one have no training"
 FEW_EVENTS = "users of one are left out, as"
-OF_ORDERS = (
+ABOUT_ORDERS = (
     "order recommenders correctly|Is the order|Lines cross|its own scale|Tables 3 and 4|Table 4."
 )
 CROSS = "Lines cross"
@@ -226,15 +246,17 @@ IN_ORDER = "are in the right order"
 TWO_SIZES = {"sampling": {"negatives": [20, 50]}}
 GLOBAL_TIME = {"split": {"strategy": "global-time", "test_size": 0.1}}
 OWN_SPLIT = {"datasets": {"one": {"format": "movielens-dat", "path": __file__, "test": __file__}}}
-ONE, TWO = (
-    {"recommenders": {name: {"type": "popularity"} for name in names}} for names in ("X", "XZ")
-)
+ONE = {"recommenders": {"X": {"type": "popularity"}}}
+TWO = {"recommenders": {"X": {"type": "popularity"}, "Z": {"type": "popularity"}}}
 RIGHT = table_3(
     X={"exact": (0.08, 0), "uncorrected": (0.5, 0.01)},
     Z={"exact": (0.09, 0), "uncorrected": (0.6, 0.01)},
 )
 THIRTEEN = table_3(
-    **{f"r{at}": {"exact": (0.01 * at, 0), "uncorrected": (0.5, 0.01)} for at in range(13)}
+    **{
+        f"r{number}": {"exact": (0.01 * number, 0), "uncorrected": (0.5, 0.01)}
+        for number in range(13)
+    }
 )
 UNSTEADY = table_4(
     ("X", "Z", "recall@10", "uncorrected", 0.6), ("X", "Z", "auc", "uncorrected", 0.7)
@@ -252,13 +274,13 @@ SAME_ERROR = METRICS.copy()
 SAME_ERROR.loc[[3, 7], ["mean", "sd"]] = METRICS.loc[[2, 6], ["mean", "sd"]].to_numpy() + 1e-16
 
 
-def of_several(*sampled):
+def several(*sampled):
     """A, B and so on are better than the last one; among the others nothing is decided."""
     *others, last = names = "ABCD"[: len(sampled)]
     means = dict(zip(names, sampled, strict=True))
     values = {
-        name: {"exact": (0.4 - 0.1 * at, 0), "uncorrected": (means[name], 0)}
-        for at, name in enumerate(names)
+        name: {"exact": (0.4 - 0.1 * place, 0), "uncorrected": (means[name], 0)}
+        for place, name in enumerate(names)
     }
     rows = [
         (last, name, "recall@10", "uncorrected", float(means[last] < means[name]))
@@ -268,11 +290,12 @@ def of_several(*sampled):
     return {"third": table_3(**values), "fourth": table_4(*rows), "decided": decided}
 
 
-def of_sizes(of_20, of_50, **given):
+def two_sizes(among_20, among_50, **options):
+    """The tables of 20 and 50 negatives."""
     return {
-        "third": by_size({20: of_20, 50: of_50}),
+        "third": by_size({20: among_20, 50: among_50}),
         "fourth": by_size(dict.fromkeys((20, 50), ORDER)),
-        **given,
+        **options,
     }
 
 
@@ -330,10 +353,10 @@ def counts(**changed):
         (
             {},
             TWO,
-            f"{OF_ORDERS}|{BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
+            f"{ABOUT_ORDERS}|{BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
             "",
         ),
-        (OF_X, ONE, "of X is 8.0 %|seems to be 66.0 %", OF_ORDERS),
+        (ONLY_X, ONE, "of X is 8.0 %|seems to be 66.0 %", ABOUT_ORDERS),
         # what is drawn
         ({"decided": []}, {}, f"Undecided|{CROSS}|{DO_NOT_COUNT}", OVERLAP),
         (
@@ -395,33 +418,38 @@ def counts(**changed):
             "looks",
         ),
         (
-            of_several(0.9, 0.8, 0.7),
+            several(0.9, 0.8, 0.7),
             {},
             f"both decided pairs {IN_ORDER}|do not decide 1 further one.",
             "No.",
         ),
         (
-            of_several(0.9, 0.8, 0.85),
+            several(0.9, 0.8, 0.85),
             {},
             "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong",
             "Yes",
         ),
         (
-            of_several(0.6, 0.7, 0.8, 0.9),
+            several(0.6, 0.7, 0.8, 0.9),
             {},
             "3 of 3 decided pairs are|A (40.0 %) is better than D (10.0 %), B (30.0 %) is",
             "",
         ),
         # one answer for several sizes
         (
-            of_sizes(RIGHT, RIGHT),
+            two_sizes(RIGHT, RIGHT),
             TWO_SIZES,
             "Yes, by Recall@10: the decided pairs are in the right",
             "",
         ),
-        (of_sizes(METRICS, RIGHT), TWO_SIZES, "Not always.|1 of 1 (one, 20 negatives), 0 of 1", ""),
         (
-            of_sizes(METRICS, METRICS, on_margin=["M."]),
+            two_sizes(METRICS, RIGHT),
+            TWO_SIZES,
+            "Not always.|1 of 1 (one, 20 negatives), 0 of 1",
+            "",
+        ),
+        (
+            two_sizes(METRICS, METRICS, on_margin=["M."]),
             TWO_SIZES,
             "No. Decided pairs|By the exact ranks: M.",
             "",
@@ -485,7 +513,7 @@ def test_table_4_marks_what_is_not_decided(decided, said):
 
 def test_two_datasets_and_two_sizes_have_their_answers_and_tables():
     page, text = page_of(
-        study(**of_sizes(METRICS, METRICS)), study("two", trained=(), **OF_X), **TWO_SIZES
+        study(**two_sizes(METRICS, METRICS)), study("two", trained=(), **ONLY_X), **TWO_SIZES
     )
     answers = [re.sub("<.*?>", "", heading) for heading in re.findall("<h2>.*?</h2>", page)]
     assert answers[:3] == ["one, 20 negatives", "one, 50 negatives", "two"]
@@ -504,8 +532,7 @@ def test_two_datasets_and_two_sizes_have_their_answers_and_tables():
 
 
 def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
-    """One that never has a hit at 10, and one for 80 of 400 users (p = 2⁻⁷⁹); 100 negatives turn
-    the order.
+    """One never has a hit at 10, one has 80 of 400 (p = 2⁻⁷⁹), and 100 negatives turn the order.
 
     A third has as many hits as the second, of other users.
     """
@@ -515,9 +542,9 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
         "some": np.where(fifth, 900, 3),
         "also": np.where(fifth - 1, 900, 3),
     }
-    rank_tables = {
-        name: table_of([(1000, rank - 1, 0) for rank in of_one]) for name, of_one in ranks.items()
-    }
+    rank_tables = {}
+    for name, ranks_of_users in ranks.items():
+        rank_tables[name] = table_of([(1000, rank - 1, 0) for rank in ranks_of_users])
     evaluation = Evaluation(
         SamplingDesign(100), 20, ["default"], ["uncorrected", "bv-0.1"], [*LABELS], False
     )
@@ -526,12 +553,18 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
         for name, table in rank_tables.items()
     }
     expected = {name: exact_moments(table, evaluation) for name, table in rank_tables.items()}
-    results = [table(rank_tables, runs, expected) for table in (tables.table_3, tables.table_4)]
-    found = exact_findings(rank_tables, [*LABELS])
-    of_recall = {pair[1:] for pair in found.decided if pair[0] == "recall@10"}
-    assert of_recall == {("some", "never"), ("also", "never")}
+    findings = exact_findings(rank_tables, [*LABELS])
+    decided = {(better, worse) for label, better, worse in findings.decided if label == "recall@10"}
+    assert decided == {("some", "never"), ("also", "never")}
     recommenders = {name: {"type": "popularity"} for name in ranks}
-    studied = Studied("made", (), rank_tables, found, *results)
+    studied = Studied(
+        "made",
+        (),
+        rank_tables,
+        findings,
+        tables.table_3(rank_tables, runs, expected),
+        tables.table_4(rank_tables, runs, expected),
+    )
     page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
     # without AUC

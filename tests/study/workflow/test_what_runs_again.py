@@ -1,5 +1,4 @@
-"""What a dry run would run again after an edit of a finished study: only what depends on it, and
-all that does.
+"""What a dry run would run again after an edit of a finished study: neither more nor less.
 
 A job of one recommender is written with its name, as ``train X``. X has a random start and factors,
 Y has neither, and elsewhere has ready-made ranks.
@@ -16,23 +15,24 @@ from docs_blocks import blocks
 from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, ratings
 
 TOY = {"toy_tables", "toy_fidelity"}
-OF_ALL = {"tables", "figures", "summary"}
+LATER = {"tables", "figures", "summary"}
+"""What depends on the ranks of all recommenders."""
 SUMMARY = {"summary"}  # it states the whole config
 
 
-def each(*rules: str, of: tuple[str, ...] = ("X", "Y", "elsewhere")) -> set[str]:
+def jobs(*rules: str, names: tuple[str, ...] = ("X", "Y", "elsewhere")) -> set[str]:
     """Return the jobs of rules for recommenders."""
-    return {f"{rule} {name}" for rule in rules for name in of}
+    return {f"{rule} {name}" for rule in rules for name in names}
 
 
 def ranked(*names: str) -> set[str]:
     """Return what depends on the ranks of recommenders."""
-    return each("sample", of=names) | OF_ALL
+    return jobs("sample", names=names) | LATER
 
 
 def made(*names: str) -> set[str]:
     """Return what depends on the models of recommenders, and these."""
-    return each("train", "rank", of=names) | ranked(*names)
+    return jobs("train", "rank", names=names) | ranked(*names)
 
 
 SPLIT = {"split", *made("X", "Y")}
@@ -40,12 +40,12 @@ TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 SIZES = [10, 200, 500, 5000]
 IMPORTED = {"import_ranks", *ranked("elsewhere")}
 
-OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
+CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "another dataset": (
         {"datasets": {"other": {"path": "made-up.zip", "format": "movielens-dat"}}},
         SUMMARY,
     ),
-    "seed": ({"seed": 7}, {"toy_tables", "toy_fidelity", *made("X"), *each("sample")}),
+    "seed": ({"seed": 7}, {"toy_tables", "toy_fidelity", *made("X"), *jobs("sample")}),
     "urls beside a path": (
         {"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}},
         SUMMARY,
@@ -67,20 +67,18 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "Y.exponent": ({"recommenders": {"Y": {"exponent": 2}}}, made("Y")),
     "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
     "ranking.precision": ({"ranking": {"precision": "float32"}}, {"rank X", *ranked("X")}),
-    "metrics": ({"metrics": ["recall@10", "ap"]}, {*each("sample"), "tables", *SUMMARY}),
-    "sampling.negatives": ({"sampling": {"negatives": 10}}, {*each("sample"), "tables", *SUMMARY}),
-    "sampling.replacement": ({"sampling": {"replacement": True}}, {*each("sample"), *OF_ALL}),
+    "metrics": ({"metrics": ["recall@10", "ap"]}, {*jobs("sample"), "tables", *SUMMARY}),
+    "sampling.negatives": ({"sampling": {"negatives": 10}}, {*jobs("sample"), "tables", *SUMMARY}),
+    "sampling.replacement": ({"sampling": {"replacement": True}}, {*jobs("sample"), *LATER}),
     "estimators": (
         {"estimators": ["uncorrected", "bv-0.5"]},
-        {*each("sample"), "tables", *SUMMARY},
+        {*jobs("sample"), "tables", *SUMMARY},
     ),
-    "estimator_model": ({"estimator_model": "design"}, {*each("sample"), *OF_ALL}),
+    "estimator_model": ({"estimator_model": "design"}, {*jobs("sample"), *LATER}),
     "margin": ({"margin": 0.01}, SUMMARY),
     "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
-    "toy.negatives": (
-        {"toy": {"negatives": 98}},
-        {"toy_tables", *SUMMARY},
-    ),  # no longer the paper's
+    # no longer the paper's
+    "toy.negatives": ({"toy": {"negatives": 98}}, {"toy_tables", *SUMMARY}),
     "toy.metrics": (
         {"toy": {"metrics": [*TOY_METRICS, "recall@5"]}},
         {*TOY, "toy_figures", *SUMMARY},
@@ -99,26 +97,26 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
 }
 HISTOGRAM = "src/sampled_metrics/reporting/rank_histogram.py"
-OF_METRICS = {*each("sample"), *OF_ALL, *TOY, "toy_figures"}
-OF_FILES = {
-    "src/sampled_metrics/core/metrics.py": OF_METRICS,  # an entry of the registry
-    "src/sampled_metrics/core/estimators/linear.py": OF_METRICS,
+AFTER_METRICS = {*jobs("sample"), *LATER, *TOY, "toy_figures"}
+FILE_EDITS = {
+    "src/sampled_metrics/core/metrics.py": AFTER_METRICS,  # an entry of the registry
+    "src/sampled_metrics/core/estimators/linear.py": AFTER_METRICS,
     "src/sampled_metrics_study/recommenders/ease.py": set(),  # nobody has it
     "src/sampled_metrics_study/recommenders/registry.py": set(),  # an entry of the registry
     "src/sampled_metrics_study/recommenders/ials.py": made("X"),
     "src/sampled_metrics_study/recommenders/models.py": made("X", "Y"),
     "src/sampled_metrics_study/recommenders/ranking.py": {
-        *each("rank", of=("X", "Y")),
+        *jobs("rank", names=("X", "Y")),
         *ranked("X", "Y"),
     },
     "src/sampled_metrics/core/ranks/exact.py": {
         "import_ranks",
-        *each("rank", of=("X", "Y")),
-        *OF_METRICS,
+        *jobs("rank", names=("X", "Y")),
+        *AFTER_METRICS,
     },
     "src/sampled_metrics/ranking/split.py": SPLIT,
     "src/sampled_metrics_study/repetitions.py": {
-        *each("sample"),
+        *jobs("sample"),
         "tables",
         "toy_fidelity",
         *SUMMARY,
@@ -158,13 +156,13 @@ def project(finished: Project, tmp_path: Path) -> Project:
 def planned(project: Project, *targets: str) -> set[str]:
     ran = project.snakemake(*targets, "--cores", "1", "--dry-run", "--quiet", "host")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    jobs = re.findall(
-        r"^(?:local)?rule (\w+):\n((?: .*\n)*)", ran.stdout + ran.stderr, re.MULTILINE
-    )
-    assert jobs or "Nothing to be done" in ran.stdout + ran.stderr
-    return {" ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in jobs} - {
-        "all"
+    said = ran.stdout + ran.stderr
+    rules = re.findall(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", said, re.MULTILINE)
+    assert rules or "Nothing to be done" in said
+    planned_jobs = {
+        " ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in rules
     }
+    return planned_jobs - {"all"}
 
 
 def edit(project: Project, changes: dict[str, Any], files: Sequence[str] = ()) -> None:
@@ -176,10 +174,10 @@ def edit(project: Project, changes: dict[str, Any], files: Sequence[str] = ()) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", [*OF_CONFIG, *OF_FILES])
+@pytest.mark.parametrize("what", [*CONFIG_EDITS, *FILE_EDITS])
 def test_after_an_edit(project: Project, what: str) -> None:
-    changes, runs = OF_CONFIG.get(what) or ({}, OF_FILES[what])
-    edit(project, changes, [what] if what in OF_FILES else ())
+    changes, runs = CONFIG_EDITS.get(what) or ({}, FILE_EDITS[what])
+    edit(project, changes, [what] if what in FILE_EDITS else ())
     assert planned(project) == runs
 
 
@@ -187,7 +185,7 @@ def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(
     project: Project,
 ) -> None:
     """Several of the above at once, as a dry run takes seconds."""
-    changes, of_config = OF_CONFIG["sampling.negatives"]
+    changes, planned_by_config = CONFIG_EDITS["sampling.negatives"]
     files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/__main__.py"]
     edit(project, changes, files)
     for file, old, new in WORDS.values():
@@ -205,14 +203,15 @@ def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(
         "src/sampled_metrics/errors.py",
     ):
         (project.folder / file).touch()
-    assert planned(project) == of_config.union(*(OF_FILES[file] for file in files))
+    assert planned(project) == planned_by_config.union(*(FILE_EDITS[file] for file in files))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keeps_time", [False, True])
 def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> None:
     """By what a file holds, if size and time are the same, as after `cp -p` or rsync."""
-    ranks, events = (project.folder / name for name in (RANKS, "made-up.zip"))
+    ranks = project.folder / RANKS
+    events = project.folder / "made-up.zip"
     times = {path: path.stat() for path in (ranks, events)}
     text = ranks.read_text(encoding="utf-8")
     ranks.write_text(re.sub(r"(?m)^1,(\d+),1,", r"1,\1,2,", text), encoding="utf-8")
