@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics import _files
-from sampled_metrics._validation import require_candidates
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.data import archives, formats
 from sampled_metrics_study.data.events import binarize, k_core
 from sampled_metrics_study.data.formats import read_events
+from sampled_metrics_study.data.negatives import require_negatives
 from sampled_metrics_study.data.split import shared_last_times, split_events
 from sampled_metrics_study.jobs import run, stream
 
@@ -22,7 +22,6 @@ def main(snakemake: Any) -> None:
     dataset = snakemake.params.dataset
     name = snakemake.wildcards.dataset
     stated = snakemake.config["datasets"][name]  # other ones do not train again
-    sampling = snakemake.config["sampling"]
     archives.verify(
         archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"])
     )
@@ -45,22 +44,7 @@ def main(snakemake: Any) -> None:
     rng = stream(snakemake.params.seed, name, "split")
     options = snakemake.params.split
     split = split_events(events, **options, rng=rng)
-    try:
-        require_candidates(
-            split.candidates,
-            int(np.max(sampling["negatives"])),
-            sampling["replacement"],
-            split.user_ids[split.user],
-        )
-    except DataError as error:
-        raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
-    sizes = snakemake.config["figures"]["figure-6"]["negatives"]
-    fewest = int(split.candidates.min()) - 1
-    if sizes and min(sizes) > fewest and not sampling["replacement"]:
-        raise DataError(
-            f"figures.figure-6.negatives, dataset {name}: each is above {fewest}, the fewest "
-            "negatives of a user"
-        )
+    require_negatives(split, name, snakemake.config)
     split.write(snakemake.output.split)
     trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
     if not trained[split.item].any():
