@@ -288,6 +288,8 @@ def _csv(
     """
     table = Csv(Text(stream, name), separator, has_quotes=quotes)
     has_header = isinstance(columns["user"], str)
+    if has_header and not table.first:
+        raise ColumnError(f"{name}: is empty; the first line has the names of the columns")
     header: list[Column] = list(range(1, len(table.first) + 1))
     if has_header:
         untyped = without_types(table.first)
@@ -301,7 +303,7 @@ def _csv(
     present = {
         role: column for role, column in columns.items() if column in header or role not in optional
     }
-    if header or has_header:
+    if header:
         require_columns(place, header, present.values())
     names = {header.index(column): role for role, column in present.items() if header}
     yield from table.rows(

@@ -508,6 +508,13 @@ def test_negatives_are_counted_among_the_items_that_filters_leave(tmp_path):
         complete_config(twenty_items(path, core=2) | many)
 
 
+def test_an_empty_file_with_named_columns_is_refused_before_any_job(tmp_path):
+    path = tmp_path / "events.csv"
+    path.touch()
+    with pytest.raises(ConfigError, match=r"^datasets.mine.path: .*events.csv: is empty; the firs"):
+        complete_config(twenty_items(path))
+
+
 def test_a_wrong_column_of_parquet_is_refused_before_any_job(tmp_path):
     path = tmp_path / "events.parquet"
     users_of_twenty_items().rename(columns={"i": "itm"}).to_parquet(path)
