@@ -8,32 +8,20 @@ call returns. CONTRIBUTING.md says how the text is meant.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-NAMED = (
-    ".ci",
-    "docs",
-    "src/sampled_metrics/core/estimators",
-    "src/sampled_metrics/core/evaluation",
-    "src/sampled_metrics/lists",
-    "src/sampled_metrics/papers",
-    "src/sampled_metrics/planning",
-    "src/sampled_metrics/stages",
-    "src/sampled_metrics/validation",
-    "tests/core/estimators",
-    "tests/papers",
-)
-"""Folders without vague names.
-
-The others follow: a folder is added here when its names are read.
-"""
-
 VAGUE = {"one", "given", "first", "found", "least", "other", "each", "there"}
 """Names that say nothing of what they are, beside those that begin with of_."""
+
+
+PACKED = "packed assignment"
+VAGUE_NAME = "{} says nothing of what it is"
+ENDINGS = (".py", ".smk", "Snakefile")
 
 
 def packed(tree: ast.AST) -> Iterator[int]:
@@ -75,19 +63,41 @@ def vague(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, name
 
 
+RULE = re.compile(
+    r"""^\s*(?P<names>\w+(?:,\s\w+)*)\s=\s(?P<values>.+)  # an assignment, or a keyword of a rule
+    |\bfor\s(?P<loop>\w+(?:,\s\w+)*)\sin\b
+    |\bdef\s\w+\((?P<parameters>.*)\):""",
+    re.VERBOSE,
+)
+
+
+def in_rules(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of rules, which are not Python alone, with a message of what is wrong."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in RULE.finditer(line):
+            names = ",".join(filter(None, (match["names"], match["loop"], match["parameters"])))
+            for name in re.findall(r"\w+", names):
+                if name in VAGUE or name.startswith("of_"):
+                    yield number, VAGUE_NAME.format(name)
+            if "," in (match["names"] or "") and re.fullmatch(r"[^()]*,[^()]*", match["values"]):
+                yield number, PACKED
+
+
 def main(arguments: list[str]) -> int:
     """Print what is found, and return 1 if there is any."""
     command = ["git", "ls-files", "--", *arguments]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    paths = [path for path in listed.stdout.splitlines() if path.endswith(".py")]
     messages = []
-    for path in paths:
-        tree = ast.parse((ROOT / path).read_bytes())
-        messages += [f"{path}:{line}: packed assignment" for line in packed(tree)]
-        if arguments or path.startswith(NAMED):
-            messages += [
-                f"{path}:{line}: {name} says nothing of what it is" for line, name in vague(tree)
-            ]
+    for path in listed.stdout.splitlines():
+        text = (ROOT / path).read_text(encoding="utf-8") if path.endswith(ENDINGS) else ""
+        lines: list[tuple[int, str]] = []
+        if path.endswith(".py"):
+            tree = ast.parse(text)
+            lines += [(line, PACKED) for line in packed(tree)]
+            lines += [(line, VAGUE_NAME.format(name)) for line, name in vague(tree)]
+        elif text:
+            lines += in_rules(text)
+        messages += [f"{path}:{line}: {message}" for line, message in lines]
     print("\n".join(messages), end="\n" if messages else "")
     return 1 if messages else 0
 

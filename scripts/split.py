@@ -7,35 +7,13 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics import _files
-from sampled_metrics._validation import require_candidates
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.data import archives, formats
 from sampled_metrics_study.data.events import binarize, k_core
 from sampled_metrics_study.data.formats import read_events
+from sampled_metrics_study.data.negatives import require_negatives
 from sampled_metrics_study.data.split import shared_last_times, split_events
 from sampled_metrics_study.jobs import run, stream
-
-
-def require_sizes(split: Split, config: dict[str, Any], name: str) -> None:
-    """Refuse more negatives than a user of the split has candidates for."""
-    sampling = config["sampling"]
-    try:
-        require_candidates(
-            split.candidates,
-            int(np.max(sampling["negatives"])),
-            sampling["replacement"],
-            split.user_ids[split.user],
-        )
-    except DataError as error:
-        raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
-    sizes = config["figures"]["figure-6"]["negatives"]
-    fewest = int(split.candidates.min()) - 1
-    if sizes and min(sizes) > fewest and not sampling["replacement"]:
-        raise DataError(
-            f"figures.figure-6.negatives, dataset {name}: each is above {fewest}, the fewest "
-            "negatives of a user"
-        )
 
 
 def main(snakemake: Any) -> None:
@@ -66,7 +44,7 @@ def main(snakemake: Any) -> None:
     rng = stream(snakemake.params.seed, name, "split")
     options = snakemake.params.split
     split = split_events(events, **options, rng=rng)
-    require_sizes(split, snakemake.config, name)
+    require_negatives(split, name, snakemake.config)
     split.write(snakemake.output.split)
     is_trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
     if not is_trained[split.item].any():

@@ -322,8 +322,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics_study/data/split.py",
-        'side="right") - held_out]',
-        'side="left") - held_out]',
+        'side="right")  # where the events',
+        'side="left")  # where the events',
     ),
     (
         "sampled_metrics_study/data/split.py",

@@ -217,26 +217,26 @@ class Sequences(NamedTuple):
     """The items of each user in their order, from 1 to `items`; the last one is held out.
 
     Attributes:
-        of_user: the items of each user.
+        items_by_user: the items of each user.
         items: the number of items.
         negatives: (users, 99) items of the sampled evaluation.
     """
 
-    of_user: Sequence[Sequence[int]]
+    items_by_user: Sequence[Sequence[int]]
     items: int
     negatives: Ints
 
     @property
     def held_out(self) -> Ints:
         """(users,) the held-out items."""
-        return np.array([items[-1] for items in self.of_user])
+        return np.array([items[-1] for items in self.items_by_user])
 
     def inputs(self, length: int, mask: int | None = None) -> Ints:
         """Return the (users, length) last items before the held-out one, 0 where there are fewer; a
         mask comes last.
         """
-        padded = np.zeros((len(self.of_user), length), dtype=np.int64)
-        for row, items in zip(padded, self.of_user, strict=True):
+        padded = np.zeros((len(self.items_by_user), length), dtype=np.int64)
+        for row, items in zip(padded, self.items_by_user, strict=True):
             known = [*items[:-1], *([] if mask is None else [mask])][-length:]
             row[length - len(known) :] = known
         return padded
@@ -247,7 +247,7 @@ def read_sequences(text: str) -> list[list[int]]:
     return [[int(item) for item in line.split()[1:]] for line in text.splitlines()]
 
 
-def drawn_negatives(of_user: Sequence[Sequence[int]]) -> Ints:
+def drawn_negatives(items_by_user: Sequence[Sequence[int]]) -> Ints:
     """Draw 99 negatives for each user as data/generate_test.py of S3-Rec does, from its seed.
 
     It draws 99 of all items without replacement, leaves out the user's items, and draws 99 anew
@@ -255,9 +255,9 @@ def drawn_negatives(of_user: Sequence[Sequence[int]]) -> Ints:
     texts, so an item may come twice. That is kept.
     """
     stream = np.random.RandomState(12345)  # the generator of the script
-    all_items = list(dict.fromkeys(item for items in of_user for item in items))
-    negatives = np.empty((len(of_user), NEGATIVES), dtype=np.int64)
-    for row, items in zip(negatives, of_user, strict=True):
+    all_items = list(dict.fromkeys(item for items in items_by_user for item in items))
+    negatives = np.empty((len(items_by_user), NEGATIVES), dtype=np.int64)
+    for row, items in zip(negatives, items_by_user, strict=True):
         drawn: list[int] = []
         while len(drawn) < NEGATIVES:
             batch = stream.choice(all_items, NEGATIVES, replace=False)
@@ -364,7 +364,7 @@ def sequence_ranks(
         own = scores[rows[:, 0], sequences.held_out[users]][:, np.newaxis]
         is_candidate = np.ones(scores.shape, dtype=bool)
         is_candidate[:, 0] = False  # the padding
-        for row, items in zip(is_candidate, sequences.of_user[users], strict=True):
+        for row, items in zip(is_candidate, sequences.items_by_user[users], strict=True):
             row[items[:-1]] = False
         is_candidate[rows[:, 0], sequences.held_out[users]] = True
         tables.append(
@@ -374,7 +374,7 @@ def sequence_ranks(
 
 
 def rank_table(
-    scores: Floats, own: Floats, is_candidate: NDArray[np.bool_], of_negatives: Floats
+    scores: Floats, own: Floats, is_candidate: NDArray[np.bool_], negative_scores: Floats
 ) -> pd.DataFrame:
     """Return candidates, exact_rank and sampled_rank.
 
@@ -384,7 +384,7 @@ def rank_table(
         {
             "candidates": is_candidate.sum(axis=1),
             "exact_rank": 1 + ((scores > own) & is_candidate).sum(axis=1),
-            "sampled_rank": 1 + (of_negatives > own).sum(axis=1),
+            "sampled_rank": 1 + (negative_scores > own).sum(axis=1),
         }
     )
 
@@ -396,11 +396,11 @@ def _batches(rows: int, size: int = 512) -> Iterator[slice]:
 def sequence_tables(source: Source) -> dict[str, pd.DataFrame]:
     """Return the ranks on Beauty and LastFM."""
     s3 = "CIKM2020-S3Rec"
-    of_user = read_sequences(source.text(s3, "data/Beauty.txt"))
-    beauty = Sequences(of_user, max(map(max, of_user)), drawn_negatives(of_user))
-    of_user = read_sequences(source.text(s3, "data/LastFM.txt"))
+    items_by_user = read_sequences(source.text(s3, "data/Beauty.txt"))
+    beauty = Sequences(items_by_user, max(map(max, items_by_user)), drawn_negatives(items_by_user))
+    items_by_user = read_sequences(source.text(s3, "data/LastFM.txt"))
     negatives = np.array(read_sequences(source.text(s3, "data/LastFM_sample.txt")))
-    lastfm = Sequences(of_user, max(map(max, of_user)), negatives)
+    lastfm = Sequences(items_by_user, max(map(max, items_by_user)), negatives)
     fmlp = torch_weights(source.content("FMLP-Rec", "output/FMLPRec-Beauty-4eval.pt"))
     tables = {"beauty-FMLP-Rec": sequence_ranks(beauty, fmlp, fmlp_states)}
     for name, sequences in (("beauty", beauty), ("lastfm", lastfm)):
@@ -504,11 +504,11 @@ def gmf_scores(weights: Weights) -> Floats:
 def mlp_scores(weights: Weights) -> Floats:
     """Return the (users, items) scores of the multi-layer perceptron, before the sigmoid."""
     half = weights["user_embedding_W"].shape[1]
-    of_users = weights["user_embedding_W"] @ weights["layer1_W"][:half]
-    of_items = weights["item_embedding_W"] @ weights["layer1_W"][half:] + weights["layer1_b"]
-    scores = np.empty((len(of_users), len(of_items)))
+    user_parts = weights["user_embedding_W"] @ weights["layer1_W"][:half]
+    item_parts = weights["item_embedding_W"] @ weights["layer1_W"][half:] + weights["layer1_b"]
+    scores = np.empty((len(user_parts), len(item_parts)))
     for users in _batches(len(scores), 64):
-        values = np.maximum(of_users[users, np.newaxis] + of_items, 0)
+        values = np.maximum(user_parts[users, np.newaxis] + item_parts, 0)
         for name in ("layer2", "layer3"):
             values = np.maximum(values @ weights[f"{name}_W"] + weights[f"{name}_b"], 0)
         scores[users] = (values @ weights["prediction_W"])[..., 0]
@@ -527,10 +527,10 @@ def ncf_tables(source: Source, archive: Path | None) -> dict[str, pd.DataFrame]:
     rows = np.arange(len(is_candidate))
     is_candidate[rows, test.held_out] = True
     tables = {}
-    for model, of_model in scores.items():
-        own = of_model[rows, test.held_out][:, np.newaxis]
-        of_negatives = of_model[rows[:, np.newaxis], test.negatives]
-        tables[f"ncf-{model}"] = rank_table(of_model, own, is_candidate, of_negatives)
+    for model, model_scores in scores.items():
+        own = model_scores[rows, test.held_out][:, np.newaxis]
+        negative_scores = model_scores[rows[:, np.newaxis], test.negatives]
+        tables[f"ncf-{model}"] = rank_table(model_scores, own, is_candidate, negative_scores)
     return tables
 
 

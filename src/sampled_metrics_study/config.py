@@ -24,6 +24,8 @@ from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study import reference
 from sampled_metrics_study.data import formats
+from sampled_metrics_study.data.negatives import require_negatives, split_at_hand
+from sampled_metrics_study.data.split import lack_of_times
 from sampled_metrics_study.recommenders.recommender import config_schema
 from sampled_metrics_study.recommenders.registry import recommender, recommender_type
 from sampled_metrics_study.recommenders.simple import PrecomputedRanks
@@ -68,8 +70,8 @@ def assemble(
             config = merged(config, defaults)
         config = merged(config, layer)
     for layer in (stated, user_config):
-        if recommenders := _mapping(layer, "recommenders"):
-            config["recommenders"] = copy.deepcopy(dict(recommenders))
+        if "recommenders" in layer:
+            config["recommenders"] = copy.deepcopy(layer["recommenders"])
         if ranks := _mapping(_mapping(layer, "toy"), "ranks"):
             config["toy"]["ranks"] = copy.deepcopy(dict(ranks))
     return config
@@ -117,6 +119,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
         if dataset["format"] is not None:
             file_format = _named(f"datasets.{name}.format", dataset["format"], formats.get)
             check(dataset["options"], file_format.options, f"datasets.{name}.options")
+            _check_options(name, dataset["options"], file_format)
     # the input, and the keys that depend on it
     for name in config["study"]:
         if name in RESERVED:
@@ -124,9 +127,11 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
                 f"study: a dataset cannot be called {name!r}, as results/{name} has another use"
             )
         _check_sources(name, config, results)
-    _check_sizes(config)
     _check_split(config["split"])
     _check_use_of_split(config, schema)
+    _check_times(config)
+    _check_sizes(config)
+    _check_sizes_of_events(config)
     # metrics and estimators
     figure_6 = config["figures"]["figure-6"]
     if figure_6["metric"] is None:
@@ -287,12 +292,20 @@ def _expand_home(config: Mapping[str, Any]) -> None:
             mapping[key] = os.path.expanduser(path)
 
 
+def _check_options(name: str, options: Mapping[str, Any], form: formats.Format) -> None:
+    """Refuse options of a dataset that do not fit each other."""
+    try:
+        form.columns_by_role(**options)
+    except ConfigError as error:
+        raise ConfigError(f"datasets.{name}.options.{error}") from None
+
+
 def _check_columns(name: str, config: Mapping[str, Any]) -> None:
-    """Refuse a file of the user, in text, whose beginning lacks a column; nothing else is read."""
+    """Refuse a file of the user whose beginning lacks a column; nothing else is read."""
     dataset = config["datasets"][name]
     form = formats.get(dataset["format"])
     for key in ("path", "test"):
-        if dataset[key] and dataset["format"] != "parquet":
+        if dataset[key]:
             try:
                 formats.check_columns(
                     Path(dataset[key]), form, member=dataset["member"], options=dataset["options"]
@@ -302,26 +315,68 @@ def _check_columns(name: str, config: Mapping[str, Any]) -> None:
 
 
 def _check_sizes(config: Mapping[str, Any]) -> None:
-    """Refuse more negatives than ready-made ranks have other candidates.
-
-    The candidates of events are known later.
-    """
+    """Refuse ready-made ranks that cannot be read, or that have fewer candidates than negatives."""
     sampling = config["sampling"]
     figure_6 = config["figures"]["figure-6"]
     sizes = {"sampling.negatives": int(np.max(sampling["negatives"]))}
     if figure_6["negatives"]:
         sizes["figures.figure-6.negatives"] = min(figure_6["negatives"])  # larger ones are left out
-    for (dataset, _), source in precomputed_ranks(config).items():
+    for (dataset, name), source in precomputed_ranks(config).items():
         try:
             table = exact_ranks(source.file(dataset), **source.reading)
-        except (ConfigError, DataError):
-            continue  # the job says what is wrong
+        except (ConfigError, DataError) as error:
+            key = _key_of_ranks(dataset, name, config)
+            raise ConfigError(f"{key}: {error}") from None
         fewest = int(table.candidates.min()) - 1
         for key, m in sizes.items():
             if m > fewest and not sampling["replacement"]:
                 raise ConfigError(
                     f"{key}: {m} is more than {fewest}, the other candidates of a user of {dataset}"
                 )
+
+
+def _check_sizes_of_events(config: Mapping[str, Any]) -> None:
+    """Refuse more negatives than the events of a dataset leave candidates.
+
+    The file is at hand and small; the split tells of other datasets.
+    """
+    for name in _trained_datasets(config):
+        split = split_at_hand(name, config)
+        if split is not None:
+            try:
+                require_negatives(split, name, config)
+            except DataError as error:
+                raise ConfigError(str(error)) from None
+
+
+def _check_times(config: Mapping[str, Any]) -> None:
+    """Refuse a split by time of a dataset whose options name no times."""
+    strategy = config["split"]["strategy"]
+    if strategy == "random-event":
+        return
+    for name in _trained_datasets(config):
+        dataset = config["datasets"][name]
+        columns = dataset["options"].get("columns")
+        has_times = columns is None or columns["timestamp"] is not None
+        if not has_times and dataset["options"]["timestamp"] != "order" and not dataset["test"]:
+            raise lack_of_times(strategy, name)
+
+
+def _trained_datasets(config: Mapping[str, Any]) -> list[str]:
+    """Return the datasets of a study on which a recommender is trained."""
+    precomputed = precomputed_ranks(config)
+    return [
+        dataset
+        for dataset in config["study"]
+        if any((dataset, name) not in precomputed for name in config["recommenders"])
+    ]
+
+
+def _key_of_ranks(dataset: str, recommender_name: str, config: Mapping[str, Any]) -> str:
+    """Return the key that names the file of ready-made ranks."""
+    if recommender_name in config["datasets"][dataset]["ranks"]:
+        return f"datasets.{dataset}.ranks.{recommender_name}"
+    return f"recommenders.{recommender_name}.path"
 
 
 def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -> None:
@@ -337,9 +392,7 @@ def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -
     precomputed = precomputed_ranks(config)
     for name in recommenders:
         if (dataset_name, name) in precomputed:
-            key = (
-                f"{where}.ranks.{name}" if name in dataset["ranks"] else f"recommenders.{name}.path"
-            )
+            key = _key_of_ranks(dataset_name, name, config)
             _check_file(key, precomputed[dataset_name, name].file(dataset_name), config, results)
     to_train = [name for name in recommenders if (dataset_name, name) not in precomputed]
     if not to_train:

@@ -191,7 +191,7 @@ def _one_line(error: ValidationError, where: str) -> str:
         letters = f"it has {len(error.instance)} letters, and may have {error.validator_value}"
         return f"{key}: {error.instance!r:.80} cannot be a name: {letters}"
     if "propertyNames" in error.absolute_schema_path and error.validator == "type":
-        return f"{key}: {error.instance!r:.80} cannot be a name{_QUOTE}"
+        return f"{key}: {_as_in_yaml(error.instance)} cannot be a name{_QUOTE}"
     if error.validator == "fileName":
         return f"{key}: {error.instance!r:.80} cannot be a name: {error.message}"
     if error.validator in ("labels", "addresses"):
@@ -224,8 +224,15 @@ def _one_line(error: ValidationError, where: str) -> str:
         value = (" or " if is_of_wrong_type else ", ").join(map(str, value))
     return (
         f"{key}: {allowed.replace('VALUE', str(value))}, not "
-        f"{_IN_SHORT.repr(error.instance)}{_QUOTE * should_be_text}"
+        f"{_as_in_yaml(error.instance)}{_QUOTE * should_be_text}"
     )
+
+
+def _as_in_yaml(value: Any) -> str:
+    """Return a value in short, as a config file writes it if it is null, true or false."""
+    words = {None: "null", True: "true", False: "false"}
+    is_word = value is None or isinstance(value, bool)
+    return words[value] if is_word else _IN_SHORT.repr(value)
 
 
 _POWER = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d{1,2}")

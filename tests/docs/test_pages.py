@@ -123,8 +123,9 @@ def test_a_config_is_complete_and_allowed(
         if block.content.startswith(start)
     ]
     monkeypatch.chdir(tmp_path)
-    for name in ("ml-1m.zip", "old.csv", "new.csv"):
-        Path(name).touch()
+    Path("ml-1m.zip").touch()
+    for name in ("old.csv", "new.csv"):
+        Path(name).write_text("candidates,rank\n1000,1\n", encoding="utf-8")
     complete_config(yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path))))
 
 

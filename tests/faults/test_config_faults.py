@@ -143,7 +143,9 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         settled(study, text.replace("NAME", name))
-    assert str(caught.value).startswith(says.format(repr(yaml.safe_load(name))))
+    value = yaml.safe_load(name)
+    shown = "true" if value is True else repr(value)
+    assert str(caught.value).startswith(says.format(shown))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,23 @@ def test_vague_names_are_those_of_variables_and_parameters(code, names):
     assert list(TEXT["vague"](ast.parse(code))) == names
 
 
+RULES = {
+    "a variable": ("first = config", [(1, "first")]),
+    "a loop": ("    [one for one in names]", [(1, "one")]),
+    "a parameter": ("def files(of_dataset, name):", [(1, "of_dataset")]),
+    "several values": ("data, results = 'a', 'b'", [(1, "packed")]),
+    "what a call returns": ("data, results = map(str, names)", []),
+    "a section of a rule": ("rule rank:\n    input:\n        split=SPLIT,", []),
+    "a noun": ("names = config", []),
+}
+
+
+@pytest.mark.parametrize(("code", "words"), RULES.values(), ids=RULES)
+def test_rules_are_read_line_by_line(code, words):
+    messages = list(TEXT["in_rules"](code))
+    assert [(line, message.split()[0]) for line, message in messages] == words
+
+
 def test_sizes_are_nodes_of_modules_and_lines_of_templates(tmp_path):
     """A module, an assignment, a name that is stored, and a number."""
     (tmp_path / "a.py").write_text("# a comment\nx = 1\n")

@@ -151,6 +151,32 @@ class Format:
     member: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
 
+    def columns_by_role(
+        self,
+        *,
+        columns: Mapping[str, Column | None] | None = None,
+        keep: Mapping[str, Any] | None = None,
+        timestamp_format: str | None = None,
+        timestamp: str = "column",
+        **_: Any,
+    ) -> dict[str, Column]:
+        """Return the column of each role, by options of `parse` alone; no file is read.
+
+        Raises:
+            ConfigError: two roles have the same column, some columns are names and others
+                positions, or an option of times does not fit the columns.
+        """
+        chosen = _chosen(self.columns or columns or {}, keep)
+        if timestamp == "order" and "timestamp" in chosen:
+            raise ConfigError(
+                "timestamp: order has no use for the column of timestamps in columns; leave one out"
+            )
+        if timestamp_format is not None and "timestamp" not in chosen:
+            raise ConfigError(
+                "timestamp_format: there is no column of timestamps in columns; leave it out"
+            )
+        return chosen
+
     def parse(
         self,
         stream: BinaryIO,
@@ -180,15 +206,9 @@ class Format:
             ConfigError: two roles have the same column, or the format of timestamps is unknown.
             DataError: a column is missing, a line is malformed, or there is no event.
         """
-        columns_by_role = _chosen(self.columns or columns or {}, keep)
-        if timestamp == "order" and "timestamp" in columns_by_role:
-            raise ConfigError(
-                "timestamp: order has no use for the column of timestamps in columns; leave one out"
-            )
-        if timestamp_format is not None and "timestamp" not in columns_by_role:
-            raise ConfigError(
-                "timestamp_format: there is no column of timestamps in columns; leave it out"
-            )
+        columns_by_role = self.columns_by_role(
+            columns=columns, keep=keep, timestamp_format=timestamp_format, timestamp=timestamp
+        )
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
@@ -267,6 +287,8 @@ def _csv(
     """
     table = Csv(Text(stream, name), separator, has_quotes=quotes)
     has_header = isinstance(columns["user"], str)
+    if has_header and not table.first:
+        raise ColumnError(f"{name}: is empty; the first line has the names of the columns")
     header: list[Column] = list(range(1, len(table.first) + 1))
     if has_header:
         # a column may be named with the type that RecBole writes after its name, or without
@@ -281,7 +303,7 @@ def _csv(
     present = {
         role: column for role, column in columns.items() if column in header or role not in optional
     }
-    if header or has_header:
+    if header:
         require_columns(place, header, present.values())
     names = {header.index(column): role for role, column in present.items() if header}
     yield from table.rows(
@@ -411,7 +433,7 @@ _BEGINNING = 2**16  # bytes that show the columns of a file
 def check_columns(
     path: Path, form: Format, *, member: str | None, options: Mapping[str, Any]
 ) -> None:
-    """Raise ColumnError if the beginning of a file of text lacks a column.
+    """Raise ColumnError if the beginning of a file lacks a column.
 
     Whatever else is wrong is found later.
 
@@ -423,15 +445,20 @@ def check_columns(
     """
     reading = {key: value for key, value in options.items() if key in ("separator", "quotes")}
     try:
+        columns = form.columns_by_role(**options)
         with open_member(path, member or form.member) as stream:
-            beginning = stream.read(_BEGINNING)
-        whole_lines = io.BytesIO(beginning[: beginning.rfind(b"\n") + 1] or beginning)
-        columns = _chosen(form.columns or options.get("columns", {}), options.get("keep"))
-        rows = form.rows(
-            whole_lines, str(path), columns, numbers=(), skips_bad_lines=False, **reading
-        )
-        next(rows, None)
+            source = stream if form.rows is parquet_rows else io.BytesIO(_whole_lines(stream))
+            rows = form.rows(
+                source, str(path), columns, numbers=(), skips_bad_lines=False, **reading
+            )
+            next(rows, None)
     except ColumnError:
         raise
     except (ConfigError, DataError):
         return
+
+
+def _whole_lines(stream: BinaryIO) -> bytes:
+    """Return the beginning of a stream of text, up to the end of a line if there is one."""
+    beginning = stream.read(_BEGINNING)
+    return beginning[: beginning.rfind(b"\n") + 1] or beginning

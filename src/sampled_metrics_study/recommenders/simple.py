@@ -44,8 +44,9 @@ class PrecomputedRanks(Recommender):
     """
 
     path: str = parameter(
-        "a csv file, or .csv.gz, with the columns candidates, above and tied, or candidates and "
-        "rank, and optionally user; {dataset} in the path stands for the name of the dataset",
+        "a csv (or .csv.gz) or parquet file with the columns candidates, above and tied, or "
+        "candidates and rank, and optionally user; {dataset} in the path stands for the name of "
+        "the dataset",
         type="string",
         minLength=1,
     )

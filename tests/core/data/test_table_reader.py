@@ -67,7 +67,11 @@ FAULTS = {
     "xz": (lzma.compress(b"a\n1\n"), ": is packed by xz; unpack it first"),
     "zip": (
         b"PK\x03\x04\x14\0",
-        ": is a zip archive, as a spreadsheet is; unpack it first, or save it as csv",
+        ": is a zip archive, as a spreadsheet or an npz file is; unpack it first, or save it as",
+    ),
+    "an array of numpy": (
+        b"\x93NUMPY\x01\0v\0{'descr': '<i8'}\n",
+        ": is an array of numpy; save it as csv",
     ),
     "a field too few": (b"a,b\n1,2\n3\n", f", line 3: {FEW}: '3'"),
     "an empty line": (b"a,b\n1,2\n\n3,4\n", ", line 3: is empty"),

@@ -474,7 +474,7 @@ DAMAGED[5_000:150_000] = bytes(145_000)
 REFUSED = {
     "a column is missing": (
         parquet_of(u=[1], j=[2]),
-        ", line 1: there is no column 'i'; the columns are 'u', 'j'",
+        ": there is no column 'i'; the columns are 'u', 'j'",
     ),
     "lists": (
         parquet_of(u=[1], i=[[2]]),

@@ -66,7 +66,8 @@ def test_defaults_of_every_section_type_and_format_are_filled_in(tmp_path, monke
     assert config["recommenders"]["Y"].items() >= parameters.items()
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "events.csv").write_text("u,i\n1,2\n")
-    config = completed(changed(delimited(columns=COLUMNS), "datasets/mine/path", "~/events.csv"))
+    in_order = delimited(columns=COLUMNS, timestamp="order")
+    config = completed(changed(in_order, "datasets/mine/path", "~/events.csv"))
     assert config["datasets"]["mine"]["path"] == str(tmp_path / "events.csv")
     options = config["datasets"]["mine"]["options"]
     assert options["columns"] == COLUMNS | {"rating": None, "timestamp": None}
@@ -134,6 +135,9 @@ ERRORS = [
     ),
     ("split/test_size", 1, "split.test_size: must be less than 1, not 1"),
     ("study", [], "study: needs 1 or more entries, not []"),
+    ("figures/figure-6", None, "figures.figure-6: must be of type object, not null"),
+    ("sampling/replacement", 1, "sampling.replacement: must be of type boolean, not 1"),
+    ("sampling/repetitions", True, "sampling.repetitions: must be of type integer, not true"),
     ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
     # choices and names
     (
@@ -481,9 +485,146 @@ def test_more_negatives_than_ready_made_ranks_have_candidates_are_refused_before
         complete_config(own | stated)
 
 
+def users_of_twenty_items():
+    """The events of 30 users, each with 4 of 20 items at the times 0 to 3."""
+    events = [(user, (3 * user + at) % 20, at) for user in range(30) for at in range(4)]
+    return pd.DataFrame(events, columns=["u", "i", "t"])
+
+
+def twenty_items(path, form="delimited", **entry):
+    """The config of a study of these events, in a file."""
+    options = {"columns": COLUMNS | {"timestamp": "t"}}
+    dataset = {"path": str(path), "format": form, "options": options, **entry}
+    sampling = {"sampling": {"negatives": 16}}
+    return changed(LEAST, "datasets/mine", dataset) | sampling
+
+
+@pytest.mark.parametrize(("stated", "says"), [
+    ({"sampling": {"negatives": 17}}, "sampling.negatives, dataset mine: 17 negatives without "),
+    ({"sampling": {"negatives": [1, 500]}}, "sampling.negatives, dataset mine: 500 negatives "),
+    ({"figures": {"figure-6": {"negatives": [30, 17]}}}, "figures.figure-6.negatives, dataset "
+                                                         "mine: each is above 16"),
+    ({"split": {"held_out": 2}, "sampling": {"negatives": 18}}, "sampling.negatives, dataset mine"),
+])  # fmt: skip
+def test_more_negatives_than_events_leave_candidates_are_refused_before_any_job(
+    stated, says, tmp_path
+):
+    """Of 20 items, a user has 3 in training: 17 are candidates, and 16 can be negatives."""
+    path = tmp_path / "events.csv"
+    users_of_twenty_items().to_csv(path, index=False)
+    own = twenty_items(path)
+    assert complete_config(own)
+    with pytest.raises(ConfigError, match=f"^{says}"):
+        complete_config(own | stated)
+    replacement = stated.get("sampling", {"negatives": 16}) | {"replacement": True}
+    assert complete_config(own | stated | {"sampling": replacement})
+
+
+def test_negatives_are_counted_among_the_items_that_filters_leave(tmp_path):
+    """Item 99 has one event, which a 2-core removes: 20 items are left."""
+    path = tmp_path / "events.csv"
+    events = users_of_twenty_items()
+    rare = pd.DataFrame({"u": [0], "i": [99], "t": [-1]})
+    pd.concat([events, rare]).to_csv(path, index=False)
+    assert complete_config(twenty_items(path))
+    assert complete_config(twenty_items(path, core=2))
+    many = {"sampling": {"negatives": 17}}
+    with pytest.raises(ConfigError, match=r"user 0 has only 16 candidates besides"):
+        complete_config(twenty_items(path, core=2) | many)
+
+
+def test_an_empty_file_with_named_columns_is_refused_before_any_job(tmp_path):
+    path = tmp_path / "events.csv"
+    path.touch()
+    with pytest.raises(ConfigError, match=r"^datasets.mine.path: .*events.csv: is empty; the firs"):
+        complete_config(twenty_items(path))
+
+
+def test_a_wrong_column_of_parquet_is_refused_before_any_job(tmp_path):
+    path = tmp_path / "events.parquet"
+    users_of_twenty_items().rename(columns={"i": "itm"}).to_parquet(path)
+    with pytest.raises(ConfigError, match=r"^datasets.mine.path: .*there is no column 'i'"):
+        complete_config(twenty_items(path, form="parquet"))
+
+
+RANKS = {
+    "another column": ("candidates,rnk\n120,9\n", ", line 1: lacks the column rank"),
+    "a rank below all candidates": ("candidates,rank\n10,11\n", ", line 2: "),
+    "no rows": ("candidates,rank\n", ": "),
+}
+
+
+@pytest.mark.parametrize(("content", "says"), RANKS.values(), ids=RANKS)
+@pytest.mark.parametrize("is_of_dataset", [False, True])
+def test_ready_made_ranks_that_cannot_be_read_are_refused_before_any_job(
+    content, says, is_of_dataset, tmp_path
+):
+    path = tmp_path / "a.csv"
+    path.write_text(content)
+    ranks = {"type": "ranks", "path": str(path)}
+    own = {
+        "study": ["mine"],
+        "datasets": {"mine": {"ranks": {"A": str(path)}} if is_of_dataset else {}},
+        "recommenders": {"A": {"type": "popularity"} if is_of_dataset else ranks},
+    }
+    key = "datasets.mine.ranks.A" if is_of_dataset else "recommenders.A.path"
+    with pytest.raises(ConfigError, match=f"^{key}: ") as error:
+        complete_config(own)
+    assert f"a.csv{says}" in str(error.value)
+
+
+@pytest.mark.parametrize(("stated", "says"), [
+    ({}, "recommenders: needs 1 or more entries, not {}"),
+    (None, "recommenders: must be of type object, not null"),
+])  # fmt: skip
+def test_a_study_that_states_no_recommenders_does_not_take_those_of_the_paper(stated, says):
+    own = {"recommenders": stated}
+    with pytest.raises(ConfigError) as error:
+        completed(assemble({}, DEFAULTS[1], DEFAULTS[1] | own, own))
+    assert str(error.value) == says
+
+
+TIMES = {"user": "u", "item": "i", "timestamp": "t"}
+UNFIT = {
+    "no times": ({"columns": COLUMNS}, "split.strategy: last-event needs timestamps"),
+    "the order beside a column": (
+        {"columns": TIMES, "timestamp": "order"},
+        "datasets.mine.options.timestamp: order has no use for the column",
+    ),
+    "a format of no times": (
+        {"columns": COLUMNS, "timestamp_format": "iso"},
+        "datasets.mine.options.timestamp_format: there is no column of timestamps",
+    ),
+    "a column of two roles": (
+        {"columns": TIMES, "keep": {"column": "t", "values": [1]}},
+        "datasets.mine.options.columns: user and item and timestamp and keep must name different",
+    ),
+    "names and positions": (
+        {"columns": {"user": "u", "item": 2}},
+        "datasets.mine.options.columns: user and item must all be names or all be positions",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "says"), UNFIT.values(), ids=UNFIT)
+def test_options_of_a_format_that_do_not_fit_are_refused_before_any_job(options, says, tmp_path):
+    path = tmp_path / "events.csv"
+    users_of_twenty_items().to_csv(path, index=False)
+    with pytest.raises(ConfigError, match=f"^{says}"):
+        complete_config(twenty_items(path, options=options))
+
+
+def test_a_file_without_times_is_split_at_random_or_in_its_order(tmp_path):
+    path = tmp_path / "events.csv"
+    users_of_twenty_items().to_csv(path, index=False)
+    without = twenty_items(path, options={"columns": COLUMNS})
+    assert complete_config(without | {"split": {"strategy": "random-event"}})
+    assert complete_config(twenty_items(path, options={"columns": COLUMNS, "timestamp": "order"}))
+
+
 def test_a_study_of_other_data_has_what_fits_the_paper_only_if_it_states_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("a.csv").touch()
+    Path("a.csv").write_text("candidates,rank\n120,90\n")
     own = {
         "study": ["mine"],
         "datasets": {"mine": {}},

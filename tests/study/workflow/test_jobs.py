@@ -122,17 +122,21 @@ def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> 
     (project.folder / RANKS).write_text(
         "user,candidates,above,tied\n" + "".join(ranks), encoding="utf-8"
     )
-    (project.folder / "wrong.csv").write_text(
-        "candidates,above,tied\n81,4,0\n81,71,10\n", encoding="utf-8"
-    )
-    paths = {"R": RANKS, "wrong": "wrong.csv"}
+    (project.folder / "wrong.csv").write_text("u,i,t\n1,2,3\n1,3,four\n", encoding="utf-8")
+    columns = {"user": "u", "item": "i", "timestamp": "t"}
+    wrong = {"path": "wrong.csv", "format": "delimited", "options": {"columns": columns}}
     project.configure(
-        recommenders={name: {"type": "ranks", "path": path} for name, path in paths.items()}
+        study=["made-up", "wrong"],
+        datasets={
+            "made-up": {"path": "made-up.zip", "format": "movielens-dat"},
+            "wrong": wrong,
+        },
+        recommenders={"R": {"type": "ranks", "path": RANKS}},
     )
     stale = project.folder / "results/logs/made-up/train-W.log"
     stale.parent.mkdir(parents=True)
     stale.write_text("train W on made-up\nerror: of an earlier run\n", encoding="utf-8")
-    targets = [f"results/made-up/ranks/{name}.csv.gz" for name in paths]
+    targets = ["results/made-up/ranks/R.csv.gz", "results/wrong/split.npz"]
     ran = project.snakemake(*targets, "--cores", "2", "--keep-going")
     assert ran.returncode != 0
     for noise in ("of an earlier run", "Traceback"):
@@ -143,11 +147,12 @@ def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> 
     remark = "in 12 of 60 rows, half of the other candidates or more tie with the held-out item; "
     assert lines.count(title) == 1
     assert len([line for line in lines if line.startswith(f"{title}: {remark}")]) == 1
-    failed = "import the ranks of wrong on made-up failed: "
-    logs = "results/logs/made-up/ranks"
-    message = f"{failed}wrong.csv, line 3: rank 82 (ties"
+    failed = "split wrong failed: "
+    log = "results/logs/wrong/split.log"
+    message = f"{failed}wrong.csv, line 3: t must be a number, not 'four'"
     [line] = [line for line in lines if line.startswith(message)]
-    assert lines[lines.index(line) + 1] == f"  log: {logs}/wrong.log"
-    *_, last = (project.folder / f"{logs}/wrong.log").read_text(encoding="utf-8").splitlines()
+    assert lines[lines.index(line) + 1] == f"  log: {log}"
+    *_, last = (project.folder / log).read_text(encoding="utf-8").splitlines()
     assert last == f"error: {line.removeprefix(failed)}"
-    assert remark in (project.folder / f"{logs}/R.log").read_text(encoding="utf-8")
+    log_of_ranks = project.folder / "results/logs/made-up/ranks/R.log"
+    assert remark in log_of_ranks.read_text(encoding="utf-8")

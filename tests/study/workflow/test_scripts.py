@@ -73,19 +73,25 @@ def made_up() -> dict:
     return config
 
 
-def study(own: dict, recommenders: dict) -> dict:
+def study(own: dict, recommenders: dict, negatives: int = 2) -> dict:
     """The complete config of a study of one dataset."""
-    sizes = {"sampling": {"negatives": 2, "repetitions": 2}}
+    sizes = {"sampling": {"negatives": negatives, "repetitions": 2}}
     return complete_config(
         {"study": ["own"], "datasets": {"own": own}, "recommenders": recommenders} | sizes
     )
 
 
-def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
-    """Import ranks of mine.csv as the workflow does, and return the lines of an error."""
-    Path("mine.csv").write_text(ranks, encoding="utf-8")
+def imported(
+    ranks: str, own: dict, recommenders: dict, before: str = "candidates,rank\n5,1\n"
+) -> list[str]:
+    """Import ranks of mine.csv as the workflow does, and return the lines of an error.
+
+    The file is as `before` when the config is checked, and changes then.
+    """
+    Path("mine.csv").write_text(before, encoding="utf-8")
     Path("imported.csv.gz").unlink(missing_ok=True)
     [source] = precomputed_ranks(study(own, recommenders)).values()
+    Path("mine.csv").write_text(ranks, encoding="utf-8")
     return run_script(
         "import_ranks",
         input={"ranks": source.file("own")},
@@ -171,8 +177,9 @@ def test_a_test_file_of_ones_own() -> None:
     Path("test.dat").write_text(
         "1::12::3::5\n1::13::3::1\n2::11::4::5\n3::10::1::1\n", encoding="utf-8"
     )
-    config = study({"path": "train.dat", "test": "test.dat", "format": "movielens-dat"}, POPULAR)
-    assert split(config | {"sampling": {"negatives": 1, "replacement": False}}, "own") == []
+    own = {"path": "train.dat", "test": "test.dat", "format": "movielens-dat"}
+    config = study(own, POPULAR, negatives=1)
+    assert split(config, "own") == []
     read = read_split("split.npz")
     facts = json.loads(Path("dataset.json").read_text("utf-8"))
     assert read.user_ids[read.user].tolist() == [1, 1, 2]
@@ -193,9 +200,10 @@ def test_a_test_file_of_ones_own() -> None:
 
 def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> None:
     from_0 = {"mine": MINE["mine"] | {"candidates": 9, "zero_based": True}}
-    assert imported("user,rank\na,0\nb,7\nc,3\n", {}, from_0) == []
+    from_0_to_8 = "user,rank\na,0\nb,7\nc,3\n"
+    assert imported(from_0_to_8, {}, from_0, before=from_0_to_8) == []
     assert exact_ranks(Path("imported.csv.gz")).above.tolist() == [0, 7, 3]
-    [line] = imported("user,rank\na,0\nb,9\n", {}, from_0)
+    [line] = imported("user,rank\na,0\nb,9\n", {}, from_0, before=from_0_to_8)
     assert line.startswith("error: mine.csv, line 3: rank 9 (ties included) is above")
     like_a_sample = "candidates,rank\n" + "".join(f"1000,{1 + row % 399}\n" for row in range(798))
     assert imported(like_a_sample, {}, {"mine": MINE["mine"] | {"exact": True}}) == []

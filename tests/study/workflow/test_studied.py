@@ -166,7 +166,7 @@ def test_too_few_candidates_are_refused_with_the_split(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     books().to_csv("books.csv", index=False)
-    config = complete_config(BOOKS)
+    config = complete_config(BOOKS | {"sampling": {"negatives": 5}})
     table = pd.read_csv(folder / RANKS["P"])
     user, fewest = table.loc[table["candidates"].idxmin(), ["user", "candidates"]].tolist()
     sampling = config["sampling"] | {"negatives": fewest}

@@ -245,7 +245,7 @@ def _stored(
         columns = _columns_beside(levels, schema)
         require_columns(name, schema.names, columns)
     else:
-        require_columns(f"{name}, line 1", schema.names, columns.values())
+        require_columns(name, schema.names, columns.values())
         for column in columns.values():
             kind = schema.field(column).type
             if pa.types.is_nested(kind) or pa.types.is_binary(kind):

@@ -32,7 +32,9 @@ _OTHER_FORMATS = {
     rb"BZh[1-9]1AY&SY": "is packed by bzip2; unpack it first",
     rb"\xfd7zXZ\0": "is packed by xz; unpack it first",
     rb"\x28\xb5\x2f\xfd": "is packed by zstd; unpack it first",
-    rb"PK\x03\x04": "is a zip archive, as a spreadsheet is; unpack it first, or save it as csv",
+    rb"PK\x03\x04": "is a zip archive, as a spreadsheet or an npz file is; unpack it first, or "
+    "save it as csv",
+    rb"\x93NUMPY": "is an array of numpy; save it as csv",
     rb"\xff\xfe|\xfe\xff": "is UTF-16 text; save it as UTF-8",
 }
 """Patterns of the beginnings of files that are not UTF-8 text, and what to do about them."""

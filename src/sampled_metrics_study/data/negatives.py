@@ -1,0 +1,103 @@
+"""Whether the users of a split have as many other candidates as negatives are drawn for them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sampled_metrics._validation import require_candidates
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking.split import Split
+from sampled_metrics_study.data import formats
+from sampled_metrics_study.data.events import EventChunk, binarize, k_core
+from sampled_metrics_study.data.split import split_events
+
+_LARGEST_FILE = 2**25  # bytes
+_MOST_EVENTS = 2_000_000
+
+
+def require_negatives(split: Split, dataset: str, config: Mapping[str, Any]) -> None:
+    """Refuse more negatives than a user has other candidates.
+
+    Args:
+        split: the split of the dataset.
+        dataset: its name.
+        config: the whole config of the study.
+
+    Raises:
+        DataError: `sampling.negatives`, or each of the sizes of Figure 6, is too large.
+    """
+    sampling = config["sampling"]
+    try:
+        require_candidates(
+            split.candidates,
+            int(np.max(sampling["negatives"])),
+            sampling["replacement"],
+            split.user_ids[split.user],
+        )
+    except DataError as error:
+        raise DataError(f"sampling.negatives, dataset {dataset}: {error}") from None
+    sizes = config["figures"]["figure-6"]["negatives"]
+    fewest = int(split.candidates.min()) - 1
+    if sizes and min(sizes) > fewest and not sampling["replacement"]:
+        raise DataError(
+            f"figures.figure-6.negatives, dataset {dataset}: each is above {fewest}, the fewest "
+            "negatives of a user"
+        )
+
+
+def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
+    """Return the split of a dataset whose file may have too few items, or None.
+
+    None is returned if no file is at hand, if it has items enough for the negatives, or if it takes
+    longer than a second or two to read. A file that is wrong in another way has None, too: the job
+    that reads it says what is wrong.
+    """
+    entry = config["datasets"][dataset]
+    if not entry["path"] or config["sampling"]["replacement"]:
+        return None
+    try:
+        if Path(entry["path"]).stat().st_size > _LARGEST_FILE:
+            return None
+        chunk = next(_chunks(entry), None)
+        # a user with half of the items is rare; the split tells of it
+        if chunk is None or _most_negatives(config) <= len(np.unique(chunk.items)) / 2:
+            return None
+        chunks = _few(entry)
+        if chunks is None:
+            return None
+        events = k_core(binarize(chunks, entry["min_rating"], entry["repeated"]), entry["core"])
+        # which events are held out at random changes no number of candidates
+        return split_events(events, **config["split"], rng=np.random.default_rng(0))
+    except (ConfigError, DataError, OSError):
+        return None
+
+
+def _most_negatives(config: Mapping[str, Any]) -> int:
+    """Return the largest m that each user needs candidates for."""
+    sizes = config["figures"]["figure-6"]["negatives"] or [0]
+    return max(int(np.max(config["sampling"]["negatives"])), min(sizes))
+
+
+def _chunks(entry: Mapping[str, Any]) -> Any:
+    """Return an iterator over the events of a dataset."""
+    return formats.read_events(
+        Path(entry["path"]),
+        formats.get(entry["format"]),
+        member=entry["member"],
+        options=entry["options"],
+        test=Path(entry["test"]) if entry["test"] else None,
+    )
+
+
+def _few(entry: Mapping[str, Any]) -> list[EventChunk] | None:
+    """Return the events of a dataset; None if there are many."""
+    chunks = list[EventChunk]()
+    events = 0
+    for chunk in _chunks(entry):
+        chunks.append(chunk)
+        events += len(chunk.users)
+        if events > _MOST_EVENTS:
+            return None
+    return chunks
