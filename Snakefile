@@ -29,7 +29,7 @@ if config["figures"]["budget"]:
 include: "workflow/rules/summary.smk"
 
 
-from sampled_metrics._files import remove_leftovers
+from sampled_metrics.file_io import remove_leftovers
 
 
 onstart:

@@ -25,8 +25,8 @@ from scipy.special import ndtri
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from sampled_metrics import _files
-from sampled_metrics._validation import Ints
+from sampled_metrics import file_io
+from sampled_metrics.checks import Ints
 
 USERS = 200_948
 ITEMS = 84_432
@@ -155,7 +155,7 @@ def main() -> None:
         sys.exit(f"error: events must be {limits}, not {arguments.events}")
     try:
         with (
-            _files.atomic_write(arguments.output) as temporary,
+            file_io.atomic_write(arguments.output) as temporary,
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
             archive.open("ratings.csv", "w", force_zip64=True) as file,  # its time is always 1980
         ):

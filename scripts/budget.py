@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.metrics import metric
 from sampled_metrics.core.ranks.exact import read_rank_tables
 from sampled_metrics.ranking.split import read_split
@@ -40,8 +40,8 @@ def main(snakemake: Any) -> None:
         replacement=params.replacement,
         progress=progress,
     )
-    _files.write_csv(output.csv, widths)
-    _files.write_csv(output.pair, chances)
+    file_io.write_csv(output.csv, widths)
+    file_io.write_csv(output.pair, chances)
     table_files.write(
         budget.TITLE,
         budget.sections(widths, chances, figure["metric"], params.pair),

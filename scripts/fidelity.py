@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.ranks.exact import read_rank_tables
 from sampled_metrics_study import claims, fidelity, table_files
 from sampled_metrics_study.jobs import run
@@ -22,8 +22,8 @@ def main(snakemake: Any) -> None:
     spread = read_table(files.seed_spread)
     printed = fidelity.compare_study(table_3, table_4, spread)
     claimed = claims.check_study(ranks, table_3, table_4, read_table(files.figure_6), printed)
-    _files.write_csv(output.fidelity_csv, printed)
-    _files.write_csv(output.claims_csv, claimed)
+    file_io.write_csv(output.fidelity_csv, printed)
+    file_io.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 3 and 4"
     table_files.write(title, fidelity.sections(printed), output.fidelity_md, output.fidelity_html)
     title = "What the paper says in words, and what we find: section 6"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.ranks.exact import read_rank_tables
 from sampled_metrics.reporting import drawing
 from sampled_metrics_study.entries import FIGURES, function
@@ -26,7 +26,7 @@ def main(snakemake: Any) -> None:
             getattr(snakemake.output, f"{name}_{kind}".replace("-", "_"))
             for kind in ("csv", "svg", "png")
         )
-        _files.write_csv(csv, table)
+        file_io.write_csv(csv, table)
         drawing.write(function(figure.draw)(table, note), svg, png)
 
 

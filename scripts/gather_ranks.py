@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.ranks.exact import COLUMNS, ExactRanks, log_ranks
 from sampled_metrics_study.jobs import run
 
@@ -12,7 +12,7 @@ from sampled_metrics_study.jobs import run
 def main(snakemake: Any) -> None:
     """Write the rank table."""
     parts = [
-        _files.read_npz(path, "a part of a rank table", COLUMNS) for path in snakemake.input.parts
+        file_io.read_npz(path, "a part of a rank table", COLUMNS) for path in snakemake.input.parts
     ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
     table = ExactRanks(columns["user"], columns["candidates"], columns["above"], columns["tied"])

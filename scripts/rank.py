@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.ranks.exact import COLUMNS, log_ranks
 from sampled_metrics.ranking.split import read_split
 from sampled_metrics_study.jobs import progress_bar, run
@@ -34,7 +34,7 @@ def main(snakemake: Any) -> None:
         table.write(snakemake.output.ranks)
     else:
         logging.info("ranked %d held-out items", len(table))
-        _files.write_npz(snakemake.output.part, **{name: getattr(table, name) for name in COLUMNS})
+        file_io.write_npz(snakemake.output.part, **{name: getattr(table, name) for name in COLUMNS})
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.ranks.exact import exact_ranks
 from sampled_metrics_study.jobs import progress_bar, run, stream
 from sampled_metrics_study.repetitions import Evaluation, by_size, conditions, exact_moments, repeat
@@ -30,9 +30,9 @@ def main(snakemake: Any) -> None:
     }
     expected = {m: exact_moments(table, evaluation) for m, evaluation in evaluations.items()}
     fits = [conditions(evaluation, table.mean_candidates) for evaluation in evaluations.values()]
-    _files.write_csv(snakemake.output.estimates, by_size(estimates))
-    _files.write_csv(snakemake.output.expected, by_size(expected))
-    _files.write_csv(snakemake.output.conditions, pd.concat(fits))
+    file_io.write_csv(snakemake.output.estimates, by_size(estimates))
+    file_io.write_csv(snakemake.output.expected, by_size(expected))
+    file_io.write_csv(snakemake.output.conditions, pd.concat(fits))
 
 
 if __name__ == "__main__":

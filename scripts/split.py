@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.data import archives, formats
 from sampled_metrics_study.data.events import binarize, k_core
@@ -25,7 +25,7 @@ def main(snakemake: Any) -> None:
     archives.verify(
         archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"])
     )
-    sha256 = _files.digest(archive, "sha256")
+    sha256 = file_io.digest(archive, "sha256")
     member = dataset["member"] or (None if dataset["path"] else archives.member(dataset["urls"]))
     test = Path(dataset["test"]) if dataset["test"] else None
     chunks = read_events(
@@ -73,9 +73,9 @@ def main(snakemake: Any) -> None:
         "mean_candidates": float(split.candidates.mean()),
         "source": archive.name,
         "sha256": sha256,
-        "md5": _files.digest(archive, "md5"),
+        "md5": file_io.digest(archive, "md5"),
     }
-    _files.write_json(snakemake.output.facts, facts)
+    file_io.write_json(snakemake.output.facts, facts)
     for fact, count in facts.items():
         logging.info("%s: %s", fact, count)
 

@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.ranks.exact import read_rank_tables
 from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import provenance
@@ -96,7 +96,7 @@ def main(snakemake: Any) -> None:
         claims,
         snakemake.params.kinds,
     )
-    _files.write_text(snakemake.output.page, page)
+    file_io.write_text(snakemake.output.page, page)
     made_from = {
         "code": code,
         "software": software,
@@ -104,7 +104,7 @@ def main(snakemake: Any) -> None:
         "seed": config["seed"],
         "config": config,
     }
-    _files.write_json(
+    file_io.write_json(
         snakemake.output.provenance,
         {**made_from, "finished": datetime.now(UTC).isoformat(timespec="seconds")},
     )

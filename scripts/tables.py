@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.core.ranks.exact import read_rank_tables
 from sampled_metrics_study import table_files
 from sampled_metrics_study.entries import TABLES, function
@@ -37,7 +37,7 @@ def main(snakemake: Any) -> None:
         key = name.replace("-", "_")
         csv, *pages = (getattr(snakemake.output, f"{key}_{kind}") for kind in table.kinds)
         numbers = function(table.numbers)(inputs)
-        _files.write_csv(csv, numbers)
+        file_io.write_csv(csv, numbers)
         sections = function(table.layout)(numbers, inputs)
         heading = table.heading.format(subject=snakemake.params.subject)
         table_files.write(heading, sections, *pages)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics_study import claims, fidelity, table_files
 from sampled_metrics_study.jobs import run
 from sampled_metrics_study.own_files import read_table
@@ -18,8 +18,8 @@ def main(snakemake: Any) -> None:
     table_1, table_2 = (read_table(snakemake.input[f"table_{number}"]) for number in (1, 2))
     printed = fidelity.compare_toy(table_1, table_2, toy["repetitions"])
     claimed = claims.check_toy(toy, table_1, **figures)
-    _files.write_csv(output.fidelity_csv, printed)
-    _files.write_csv(output.claims_csv, claimed)
+    file_io.write_csv(output.fidelity_csv, printed)
+    file_io.write_csv(output.claims_csv, claimed)
     title = "The paper's printed numbers beside ours: Tables 1 and 2"
     table_files.write(title, fidelity.sections(printed), output.fidelity_md, output.fidelity_html)
     title = "What the paper says in words, and what we find: sections 3 to 5"

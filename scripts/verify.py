@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics_study.data import archives
 from sampled_metrics_study.jobs import run
 
@@ -15,8 +15,8 @@ def main(snakemake: Any) -> None:
     archives.verify(
         archive, md5=snakemake.params.md5, sha256=snakemake.params.sha256, is_own=is_own
     )
-    facts = {"source": archive.name, "sha256": _files.digest(archive, "sha256")}
-    _files.write_json(snakemake.output.verified, facts)
+    facts = {"source": archive.name, "sha256": file_io.digest(archive, "sha256")}
+    file_io.write_json(snakemake.output.verified, facts)
 
 
 if __name__ == "__main__":

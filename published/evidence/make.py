@@ -36,7 +36,7 @@ from scipy.sparse import csr_array
 from scipy.special import erf
 from threadpoolctl import threadpool_limits
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics_study.data.events import binarize
 from sampled_metrics_study.data.formats import get, read_events
 from sampled_metrics_study.data.split import split_events
@@ -545,7 +545,7 @@ def written(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     sums = []
     for name, table in sorted(tables.items()):
         path = folder / f"{name}.csv.gz"
-        _files.write_csv(path, table.rename_axis("user").reset_index())
+        file_io.write_csv(path, table.rename_axis("user").reset_index())
         sums.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n")
     (folder / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
 

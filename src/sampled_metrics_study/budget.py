@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from sampled_metrics._running import Progress, no_progress
 from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.planning.plan import plan
@@ -17,6 +16,7 @@ from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.reporting.drawing import literal, panels, plain_numbers, style, styled
 from sampled_metrics.reporting.tables import Section
+from sampled_metrics.running import Progress, no_progress
 from sampled_metrics.stages.rank import staged_ranks
 from sampled_metrics.stages.scoring import Ranker
 from sampled_metrics.stages.table import StagedRanks

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import bdtr, ndtr
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics_study import reference
 from sampled_metrics_study.tables import pair_names

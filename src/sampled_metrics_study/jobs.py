@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._running import LATE, terminal_progress
 from sampled_metrics.errors import SampledMetricsError
+from sampled_metrics.running import LATE, terminal_progress
 
 _OURS = {"root", "sampled_metrics"}  # loggers of the scripts and of the library
 _LOGGED_EVERY = 10.0  # seconds

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.errors import DataError
 
 _AGAIN = "; remove it, and run again"  # the workflow makes it anew
@@ -38,7 +38,7 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     Raises:
         DataError: the file cannot be read, or has other text than numbers where these are.
     """
-    with _files.reading(os.fspath(path), "is damaged", _AGAIN):
+    with file_io.reading(os.fspath(path), "is damaged", _AGAIN):
         table = pd.read_csv(
             path, dtype=dict.fromkeys(TEXT, str), keep_default_na=False, na_values=[""]
         )
@@ -57,7 +57,7 @@ def read_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises:
         DataError: the file cannot be read, or is damaged.
     """
-    with _files.reading(os.fspath(path), "is damaged", _AGAIN):
+    with file_io.reading(os.fspath(path), "is damaged", _AGAIN):
         facts = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(facts, dict):
         raise DataError(f"{path}: is damaged: it has no facts{_AGAIN}")

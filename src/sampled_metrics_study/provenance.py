@@ -9,7 +9,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_info
 
 import sampled_metrics
-from sampled_metrics import _files
+from sampled_metrics import file_io
 
 _SOFTWARE = ("numpy", "scipy", "pandas", "implicit", "matplotlib", "snakemake")
 
@@ -63,5 +63,5 @@ def checksums(
         dataset = Path(path).parts[-3]
         archive = archives.get(dataset)
         files = data.setdefault(dataset, {archive["source"]: archive["sha256"]} if archive else {})
-        files[path] = _files.digest(path, "sha256")
+        files[path] = file_io.digest(path, "sha256")
     return data

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators import Estimate, estimator
 from sampled_metrics.core.metrics import metric
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.draws import Draws, draw, linear_moments
 from sampled_metrics.core.sampling.outcomes import Outcomes
+from sampled_metrics.running import Progress, no_progress, on_one_thread
 
 
 @dataclass(frozen=True)

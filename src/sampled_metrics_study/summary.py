@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics import __version__
-from sampled_metrics._validation import counted, enumerated
+from sampled_metrics.checks import counted, enumerated
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.metrics import can_mislead, metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks, ties_remark

@@ -6,7 +6,7 @@ An answer is what `summary.answer` returns.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sampled_metrics._validation import counted, enumerated
+from sampled_metrics.checks import counted, enumerated
 from sampled_metrics.core.evaluation.phrases import better
 from sampled_metrics.core.metrics import metric_name
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.reporting.page import render
 from sampled_metrics.reporting.tables import Section, as_latex, as_markdown, laid_out
 
@@ -17,7 +17,7 @@ def write(title: str, sections: Sequence[Section], *paths: str | os.PathLike[str
             text = _latex(title, sections, f"tab:{path.parent.name}-{path.stem}")
         else:
             text = {".md": _markdown, ".html": _html}[path.suffix](title, sections)
-        _files.write_text(path, text)
+        file_io.write_text(path, text)
 
 
 def _markdown(title: str, sections: Sequence[Section]) -> str:

@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import Ints
+from sampled_metrics.checks import Ints
 from sampled_metrics.core.estimators import estimator_name, line_styles, linear_estimator
 from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.sampling.distributions import SamplingDesign, rank_distribution
@@ -25,6 +24,7 @@ from sampled_metrics.reporting.drawing import (
     style,
     styled,
 )
+from sampled_metrics.running import on_one_thread
 
 MAGNIFIED = (-0.1, 0.25)
 """Limits of the lower panels of Figure 4: the weights of the corrected metrics at most ranks."""

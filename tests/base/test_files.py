@@ -16,7 +16,7 @@ from no_files import (
 )
 
 import sampled_metrics as sm
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.errors import ConfigError, DataError, WriteError
 
 TABLE = pd.DataFrame({"name": ["é", "b"], "value": [0.1, 2.0]})
@@ -49,10 +49,10 @@ def names():
 
 def test_what_was_there_stays_if_the_block_fails_and_two_writers_do_not_share_what_is_unfinished():
     Path("b.txt").write_text("before")
-    with pytest.raises(UnicodeEncodeError), _files.atomic_write("b.txt") as temporary:
+    with pytest.raises(UnicodeEncodeError), file_io.atomic_write("b.txt") as temporary:
         temporary.write_text("half\udcff")
     assert (names(), Path("b.txt").read_text()) == (["b.txt"], "before")
-    with _files.atomic_write("b.txt") as outer, _files.atomic_write("b.txt") as inner:
+    with file_io.atomic_write("b.txt") as outer, file_io.atomic_write("b.txt") as inner:
         outer.write_text("outer")
         inner.write_text("inner")
         assert outer.read_text() == "outer"
@@ -64,7 +64,7 @@ def test_what_a_link_leads_to_is_replaced_and_not_the_link():
     Path("far/target.txt").write_text("before")
     Path("near.txt").symlink_to("far/target.txt")
     Path("link.txt").symlink_to("near.txt")
-    _files.write_text("link.txt", "after")
+    file_io.write_text("link.txt", "after")
     assert (Path("link.txt").is_symlink(), Path("near.txt").is_symlink()) == (True, True)
     assert Path("far/target.txt").read_text() == "after\n"
     assert names() == ["far", "far/target.txt", "link.txt", "near.txt"]
@@ -84,7 +84,7 @@ def test_only_a_regular_file_that_may_be_written_is_replaced(path):
     }.items():
         Path(link).symlink_to(target)
     before = names()
-    for write in (lambda path: _files.write_text(path, "after"), _files.require_writable):
+    for write in (lambda path: file_io.write_text(path, "after"), file_io.require_writable):
         with pytest.raises(WriteError) as caught:
             write(path)
         assert str(caught.value) == REFUSED[path]
@@ -99,8 +99,8 @@ def test_an_input_is_not_written(name):
     with pytest.raises(
         WriteError, match=f"^{name}: is the same file as the input b.csv; write another one$"
     ):
-        _files.require_writable(name, ["gone.csv", "a\0", "b.csv"])
-    _files.require_writable("new.csv", ["b.csv"])
+        file_io.require_writable(name, ["gone.csv", "a\0", "b.csv"])
+    file_io.require_writable("new.csv", ["b.csv"])
 
 
 def test_a_full_disk_is_one_line(monkeypatch):
@@ -111,7 +111,7 @@ def test_a_full_disk_is_one_line(monkeypatch):
     with pytest.raises(
         WriteError, match=r"table\.csv: cannot be written: No space left on device$"
     ):
-        _files.write_csv("table.csv", TABLE)
+        file_io.write_csv("table.csv", TABLE)
     assert names() == []
 
 
@@ -119,8 +119,8 @@ def test_leftovers_of_dead_processes_are_removed_and_nothing_else():
     """One is left by a writer that is killed half-way; the other names are made up."""
     script = """
 import os, signal
-from sampled_metrics import _files
-with _files.atomic_write("table.csv.gz") as temporary:
+from sampled_metrics import file_io
+with file_io.atomic_write("table.csv.gz") as temporary:
     temporary.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -140,19 +140,19 @@ with _files.atomic_write("table.csv.gz") as temporary:
     for name in (*kept, f".{ended.pid}{end}"):
         Path(name).touch()
     Path(f".{ended.pid}{end}.link").symlink_to(".mine.csv")
-    _files.remove_leftovers([Path(), Path("gone")])
+    file_io.remove_leftovers([Path(), Path("gone")])
     assert names() == sorted([*kept, "deeper", f".{ended.pid}{end}.link"])
 
 
 @pytest.mark.parametrize(
     ("name", "write"),
     [
-        ("text.md", lambda path: _files.write_text(path, "γ")),
-        ("content.json", lambda path: _files.write_json(path, {"a": [1, "γ"]})),
-        ("table.csv", lambda path: _files.write_csv(path, TABLE)),
-        ("table.csv.gz", lambda path: _files.write_csv(path, TABLE)),
-        ("table.parquet", lambda path: _files.write_table(path, TABLE)),
-        ("arrays.npz", lambda path: _files.write_npz(path, one=np.arange(3), two=np.eye(2))),
+        ("text.md", lambda path: file_io.write_text(path, "γ")),
+        ("content.json", lambda path: file_io.write_json(path, {"a": [1, "γ"]})),
+        ("table.csv", lambda path: file_io.write_csv(path, TABLE)),
+        ("table.csv.gz", lambda path: file_io.write_csv(path, TABLE)),
+        ("table.parquet", lambda path: file_io.write_table(path, TABLE)),
+        ("arrays.npz", lambda path: file_io.write_npz(path, one=np.arange(3), two=np.eye(2))),
     ],
 )
 def test_the_same_content_is_the_same_bytes_whichever_process_writes_it(monkeypatch, name, write):
@@ -164,7 +164,7 @@ def test_the_same_content_is_the_same_bytes_whichever_process_writes_it(monkeypa
 
 def test_arrays_that_are_cut_off_or_have_a_flipped_bit_are_refused():
     path = Path("a.npz")
-    _files.write_npz(path, x=np.arange(50))
+    file_io.write_npz(path, x=np.arange(50))
     content = path.read_bytes()
     start = content.index(np.arange(50).tobytes())
     cut = [
@@ -178,24 +178,24 @@ def test_arrays_that_are_cut_off_or_have_a_flipped_bit_are_refused():
     for damaged, says in cut + flipped:
         path.write_bytes(damaged)
         with pytest.raises(DataError, match=rf"a\.npz: .*{says}"):
-            _files.read_npz(path, "a test")
+            file_io.read_npz(path, "a test")
 
 
 def test_half_a_pair_of_surrogates_is_written_escaped():
-    _files.write_text("text.md", "a\udcff")
-    _files.write_csv("table.csv", pd.DataFrame({"name": pd.Series(["a\udcff"], dtype=object)}))
+    file_io.write_text("text.md", "a\udcff")
+    file_io.write_csv("table.csv", pd.DataFrame({"name": pd.Series(["a\udcff"], dtype=object)}))
     assert "a\\udcff" in Path("text.md").read_text()
     assert "a\\udcff" in Path("table.csv").read_text()
 
 
 def test_parquet_needs_pyarrow(monkeypatch):
-    _files.write_table("1.parquet", TABLE)
+    file_io.write_table("1.parquet", TABLE)
     pd.testing.assert_frame_equal(pd.read_parquet("1.parquet"), TABLE)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
         ConfigError, match=r"2\.parquet: parquet needs pyarrow; pip install 'sampled-metrics\[parq"
     ):
-        _files.write_table("2.parquet", TABLE)
+        file_io.write_table("2.parquet", TABLE)
     assert names() == ["1.parquet"]
 
 

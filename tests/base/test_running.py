@@ -12,8 +12,8 @@ import read_and
 from threads_seen import TABLES, threads_seen
 
 import sampled_metrics as sm
-from sampled_metrics import _running
-from sampled_metrics._running import late_progress, on_one_thread, terminal_progress
+from sampled_metrics import running
+from sampled_metrics.running import late_progress, on_one_thread, terminal_progress
 
 
 def stderr(monkeypatch, is_terminal):
@@ -46,7 +46,7 @@ def test_progress_is_shown_on_a_terminal_alone_and_that_of_short_work_after_a_de
 def test_late_progress_waits_for_two_seconds(monkeypatch):
     delays = []
     monkeypatch.setattr(
-        _running, "terminal_progress", lambda steps, *, delay: delays.append(delay) or iter(steps)
+        running, "terminal_progress", lambda steps, *, delay: delays.append(delay) or iter(steps)
     )
     assert (list(late_progress(range(3))), delays) == ([0, 1, 2], [2.0])
 
@@ -99,7 +99,7 @@ def test_no_call_begins_after_an_error():
         sleep(0.001)  # so that not all have begun before the error is noticed
         return number
 
-    with pytest.raises(KeyboardInterrupt), _running.parallel(2) as run:
+    with pytest.raises(KeyboardInterrupt), running.parallel(2) as run:
         list(run(call, range(1000)))
     assert len(begun) < 1000
 

@@ -8,7 +8,7 @@ import pytest
 from read_and import compare, correct, evaluate
 
 import sampled_metrics as sm
-from sampled_metrics._validation import check_labels, require_sum_of_one
+from sampled_metrics.checks import check_labels, require_sum_of_one
 from sampled_metrics.core.estimators import linear
 from sampled_metrics.core.estimators.linear import BiasVariance, LinearEstimator
 from sampled_metrics.core.metrics import metric

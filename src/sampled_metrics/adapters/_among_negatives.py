@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Ints, shown
+from sampled_metrics.checks import Ints, shown
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.errors import DataError
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._validation import MOST
+from sampled_metrics.checks import MOST
 from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
 NAME = "sampled-metrics"
@@ -259,7 +259,7 @@ class Command(click.Command):
 
     def _require_outputs(self, ctx: click.Context, input_files: list[str]) -> None:
         """Raise an error unless the result can be written, and to no file that is read."""
-        from sampled_metrics._files import require_writable
+        from sampled_metrics.file_io import require_writable
 
         outputs = [option for option in self.params if isinstance(option.type, OutputFile)]
         for path in _paths(ctx, outputs):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean, is_real, shown
+from sampled_metrics.checks import Floats, Ints, check_labels, did_you_mean, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 
 Gain = Callable[[Floats], Floats]

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._validation import Floats, Ints, is_real, shown
+from sampled_metrics.checks import Floats, Ints, is_real, shown
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
 from sampled_metrics.core.metrics import METRICS, Auc, Formula, Metric

@@ -28,7 +28,7 @@ from itertools import product
 import numpy as np
 from scipy.special import logsumexp
 
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators.shapes import Mixture
 from sampled_metrics.core.inference.means import p_value_of_deviance, threshold
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS
-from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import (
+from sampled_metrics.checks import (
     MOST,
     Floats,
     counted,
@@ -36,6 +35,7 @@ from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.outcomes import Size
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.papers.known_means import KnownMeans, KnownRegion
+from sampled_metrics.running import on_one_thread
 
 MOST_VALUES = 6
 """Largest number of values of a recommender that are taken together."""

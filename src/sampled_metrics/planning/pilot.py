@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtri
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.estimators.strict_bounds import Bounds, has_bounds
 from sampled_metrics.core.evaluation.values import UserValues, sampled_values, values_of

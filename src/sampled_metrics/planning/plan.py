@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
-from sampled_metrics._running import late_progress, on_one_thread
-from sampled_metrics._validation import (
+from sampled_metrics.checks import (
     MOST,
     Floats,
     check_memory_limit,
@@ -48,6 +47,7 @@ from sampled_metrics.planning.pilot import (
     widths_of,
 )
 from sampled_metrics.planning.words import way_in_words
+from sampled_metrics.running import late_progress, on_one_thread
 from sampled_metrics.stages.table import StagedRanks
 
 FEWEST_DRAWS = 40

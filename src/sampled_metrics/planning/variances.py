@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.core.inference.means import LowerSide
 
 _CLOSE = 1e-5  # of the best c, relative to the largest value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sampled_metrics._validation import counted, enumerated
+from sampled_metrics.checks import counted, enumerated
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.evaluation.phrases import better, percent
 from sampled_metrics.core.findings import Finding

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 import sampled_metrics as sm
-from sampled_metrics._running import terminal_progress
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import Command, OutputFile
 from sampled_metrics.cli.output import warnings_on_stderr
+from sampled_metrics.running import terminal_progress
 
 
 @click.command(
@@ -81,7 +81,7 @@ def rank(
         raise click.UsageError("--replacement is for --negatives")
     if seed is not None and negatives is None:
         raise click.UsageError("--seed is for --negatives")
-    from sampled_metrics._files import write_table
+    from sampled_metrics.file_io import write_table
     from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs, require_layout
 
     matrices: list[tuple[str, Any, tuple[str, ...]]]

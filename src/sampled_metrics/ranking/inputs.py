@@ -20,8 +20,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse, load_npz
 
-from sampled_metrics import _files
-from sampled_metrics._validation import Ints, refuse_masked, shown
+from sampled_metrics import file_io
+from sampled_metrics.checks import Ints, refuse_masked, shown
 from sampled_metrics.core.data.ids import INEXACT, about_spaces, as_text, column_of, id_column
 from sampled_metrics.core.data.labels import counts_rows
 from sampled_metrics.core.data.tables import refuse_rows
@@ -693,7 +693,7 @@ def read_array(path: str) -> Any:
             columns, or a column an index, as in `require_numbers_alone`.
     """
     array = _array_of_file(path)
-    with _files.reading(path):  # one of a huge shape does not fit
+    with file_io.reading(path):  # one of a huge shape does not fit
         require_numbers_alone(path, array)
     return array
 
@@ -708,11 +708,11 @@ def _array_of_file(path: str) -> Any:
             f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet"
         )
     if kind == ".npz":
-        arrays = _files.read_npz(path, "an array")
+        arrays = file_io.read_npz(path, "an array")
         if "format" in arrays:
             return _sparse_of_file(path, arrays)
     else:
-        with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
+        with file_io.reading(path, "cannot be read as an array"), file_io.opened(path) as file:
             if kind == ".npy":
                 return np.lib.format.read_array(file, allow_pickle=False)
             frame = pd.read_csv(file, header=None, dtype=np.float64, skip_blank_lines=False)
@@ -761,7 +761,7 @@ def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
         raise DataError(
             f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items"
         )
-    with _files.reading(path, "cannot be read as an array"), _files.opened(path) as file:
+    with file_io.reading(path, "cannot be read as an array"), file_io.opened(path) as file:
         return valid_sparse(load_npz(file), path)
 
 
@@ -794,7 +794,7 @@ def read_ids(path: str) -> NDArray[Any]:
         if path == "-":
             content = standard_input().read(-1)
         else:
-            with _files.opened(path) as file:
+            with file_io.opened(path) as file:
                 content = file.read()
         return np.array(content.decode("utf-8-sig").rstrip("\r\n").splitlines())
     except DataError:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Ints, shown
+from sampled_metrics.checks import Ints, shown
 from sampled_metrics.core.data.ids import as_text, column_of
 from sampled_metrics.core.data.labels import counts_rows, has_labels
 from sampled_metrics.core.ranks.frames import NAMES, plain

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, issparse
 
-from sampled_metrics._validation import shown
+from sampled_metrics.checks import shown
 from sampled_metrics.core.data.ids import as_text
 from sampled_metrics.errors import DataError
 

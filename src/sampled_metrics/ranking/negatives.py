@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.special import gammaincc, ndtr, xlogy
 
-from sampled_metrics._running import Progress, no_progress
-from sampled_metrics._validation import (
+from sampled_metrics.checks import (
     MOST,
     MOST_SEED,
     Floats,
@@ -65,6 +64,7 @@ from sampled_metrics.ranking.rank import (
     users_of_batch,
 )
 from sampled_metrics.ranking.split import Split
+from sampled_metrics.running import Progress, no_progress
 
 Streams = Callable[..., np.random.Generator]
 """Function from whole numbers to the random stream that has them as its address.

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from sampled_metrics._running import Progress, no_progress, parallel, threads_of_linear_algebra
-from sampled_metrics._validation import Ints, require_whole
+from sampled_metrics.checks import Ints, require_whole
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.device_factors import DeviceCounts
@@ -38,6 +37,7 @@ from sampled_metrics.ranking.inputs import (
 )
 from sampled_metrics.ranking.labels import aligned, aligned_blocks
 from sampled_metrics.ranking.split import Split, valid_sparse
+from sampled_metrics.running import Progress, no_progress, parallel, threads_of_linear_algebra
 
 TIE = 2.0**-40
 """Computed scores tie if they differ by no more than this fraction.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from sampled_metrics import _files
-from sampled_metrics._validation import Ints
+from sampled_metrics import file_io
+from sampled_metrics.checks import Ints
 from sampled_metrics.errors import DataError, reason
 
 
@@ -136,7 +136,7 @@ class Split:
             arrays["timestamps"] = self.timestamps
         if self.positions is not None:
             arrays["positions"] = self.positions
-        _files.write_npz(path, **arrays)
+        file_io.write_npz(path, **arrays)
 
 
 def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Split:
@@ -147,7 +147,7 @@ def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Spl
     """
     names = ("indptr", "indices", "held_out", "user_ids", "item_ids")
     times = ("timestamps", "positions") if timestamps else ()  # few need them
-    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *times))
+    arrays = file_io.read_npz(path, "a split", names, only=(*names, "user", *times))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
     indices = arrays["indices"]
     item = arrays["held_out"]

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from sampled_metrics._running import terminal_progress
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import Command, output_option
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, are_sampled
 from sampled_metrics.errors import printable
+from sampled_metrics.running import terminal_progress
 
 
 @click.command(

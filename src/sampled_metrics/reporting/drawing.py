@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.errors import ConfigError
 
 try:
@@ -129,7 +129,7 @@ def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
             figure.set_layout_engine(None)
     for path in paths:
         timeless = _TIMELESS[check_ending(path)]
-        with _files.atomic_write(path) as temporary:
+        with file_io.atomic_write(path) as temporary:
             figure.savefig(temporary, metadata=timeless)
 
 
@@ -400,7 +400,7 @@ def shown_or_written(
         WriteError: the file cannot be written.
     """
     if path is not None:
-        _files.require_writable(path)
+        file_io.require_writable(path)
     figure = new_figure(shown=path is None)
     axes = draw(figure)
     if path is not None:

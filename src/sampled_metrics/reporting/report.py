@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics import __version__, _files
-from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import enumerated
+from sampled_metrics import __version__, file_io
+from sampled_metrics.checks import enumerated
 from sampled_metrics.core.estimators import BOUNDS, estimator, estimator_name
 from sampled_metrics.core.evaluation import compare, correct, evaluate, expect, wording
 from sampled_metrics.core.evaluation.comparison import Comparison
@@ -35,6 +34,7 @@ from sampled_metrics.reporting.drawing import inline_svg
 from sampled_metrics.reporting.page import render
 from sampled_metrics.reporting.plots import caption_of
 from sampled_metrics.reporting.tables import laid_out
+from sampled_metrics.running import Progress, no_progress, on_one_thread
 
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
     from matplotlib.figure import Figure
@@ -129,7 +129,7 @@ def report(
     is_named = all(tables_of_names)
     tables = {name or "ranks": table for name, table in tables_of_names.items()}
     if path is not None:
-        _files.require_writable(path, [table.source for table in tables.values()])
+        file_io.require_writable(path, [table.source for table in tables.values()])
     _check(tables, path, margin, replacement)
     example = next(iter(tables.values()))  # all are of one kind
     wanted = metrics
@@ -183,7 +183,7 @@ def report(
         level=f"{100 * confidence_level:g}",
     )
     if path is not None:
-        _files.write_text(path, text)
+        file_io.write_text(path, text)
     return text
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators import estimator_name, linear_estimator
 from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks
@@ -27,6 +26,7 @@ from sampled_metrics.reporting.drawing import (
     styled,
     styles,
 )
+from sampled_metrics.running import Progress, no_progress, on_one_thread
 
 if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
     from matplotlib.axes import Axes

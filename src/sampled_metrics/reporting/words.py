@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sampled_metrics._validation import enumerated
+from sampled_metrics.checks import enumerated
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation import wording
 from sampled_metrics.core.evaluation.comparison import Comparison

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._validation import Ints, refuse_masked, shown
+from sampled_metrics.checks import Ints, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import Ids, Places, candidates_at, exits_as_errors, is_async
 from sampled_metrics.ranking.labels import in_order

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 import sampled_metrics as sm
-from sampled_metrics._validation import shown
+from sampled_metrics.checks import shown
 from sampled_metrics.cli.options import FILE, TRAINING_AND_HELD_OUT, WHOLE, Command, output_option
 from sampled_metrics.cli.output import warnings_on_stderr
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError

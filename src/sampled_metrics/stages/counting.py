@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import Places, ranges, warn_of_last
 from sampled_metrics.ranking.split import Split

@@ -22,11 +22,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics import _files
-from sampled_metrics._files import path_text
-from sampled_metrics._validation import shown
+from sampled_metrics import file_io
+from sampled_metrics.checks import shown
 from sampled_metrics.core.data.ids import as_text, column_of
 from sampled_metrics.errors import ConfigError, DataError, reason
+from sampled_metrics.file_io import path_text
 from sampled_metrics.stages.rules import fault
 
 KEY = b"sampled_metrics.staged_ranks"
@@ -83,7 +83,7 @@ def write(path: str | os.PathLike[str], rows: pd.DataFrame, content: Mapping[str
     `require_ending`, and WriteError.
     """
     require_ending(path)
-    with _files.atomic_write(path) as temporary:
+    with file_io.atomic_write(path) as temporary:
         if temporary.suffix.lower() == ".parquet":
             import pyarrow.parquet
 
@@ -190,7 +190,7 @@ def is_staged(path: str) -> bool:
         if ending == ".parquet" and find_spec("pyarrow") is not None:
             import pyarrow.parquet
 
-            with _files.opened(path) as file:
+            with file_io.opened(path) as file:
                 return KEY in (pyarrow.parquet.read_schema(file).metadata or {})
         if ending == ".sqlite":
             with closing(_opened(path)) as connection:
@@ -214,10 +214,10 @@ def read(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
         raise DataError(f"{name}: there is no such file")
     if not is_staged(name):
         raise DataError(f"{name}: has no staged ranks, or is damaged{_if_rewritten(name)}")
-    with _files.reading(name):
+    with file_io.reading(name):
         rows, content = _rows_and_content(name)
     stated = content.pop(CHECKSUM, None) if isinstance(content, dict) else None
-    with _files.reading(name):
+    with file_io.reading(name):
         message = fault(rows, content)
         is_changed = not message and stated != checksum(rows, content)
     if message:
@@ -235,7 +235,7 @@ def _rows_and_content(path: str) -> tuple[pd.DataFrame, Any]:
     if path.lower().endswith(".parquet"):
         import pyarrow.parquet
 
-        with _files.opened(path) as file:
+        with file_io.opened(path) as file:
             table = pyarrow.parquet.ParquetFile(file).read()
         content = json.loads(table.schema.metadata[KEY])
         return table.replace_schema_metadata(None).to_pandas(), content
@@ -260,7 +260,7 @@ def _column_names(path: str) -> set[str]:
     if path.lower().endswith(".parquet"):
         import pyarrow.parquet
 
-        with _files.opened(path) as file:
+        with file_io.opened(path) as file:
             return {*pyarrow.parquet.read_schema(file).names}
     with closing(_opened(path)) as connection:
         return {*pd.read_sql_query(f"{_SELECT_ROWS} LIMIT 0", connection).columns}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.errors import DataError, WriteError
 
 

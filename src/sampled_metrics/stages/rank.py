@@ -25,9 +25,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._files import path_text, require_writable
-from sampled_metrics._running import terminal_status
-from sampled_metrics._validation import (
+from sampled_metrics.checks import (
     MOST,
     MOST_SEED,
     Ints,
@@ -37,9 +35,11 @@ from sampled_metrics._validation import (
     shown,
 )
 from sampled_metrics.errors import ConfigError, DataError, Remark
+from sampled_metrics.file_io import path_text, require_writable
 from sampled_metrics.ranking.inputs import Ids, PairsLike, split_and_users, table_of_pairs
 from sampled_metrics.ranking.labels import aligned
 from sampled_metrics.ranking.split import Split
+from sampled_metrics.running import terminal_status
 from sampled_metrics.stages.candidate_order import CandidateOrder
 from sampled_metrics.stages.counting import Design, StageCounts
 from sampled_metrics.stages.files import require_ending, require_ids

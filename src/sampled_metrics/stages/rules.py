@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import MOST, Ints, is_real, is_whole, shown
+from sampled_metrics.checks import MOST, Ints, is_real, is_whole, shown
 from sampled_metrics.stages.stopping import (
     FOLDS,
     are_boundaries,

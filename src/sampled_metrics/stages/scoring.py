@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import MOST, Floats, Ints, require_whole, shown
+from sampled_metrics.checks import MOST, Floats, Ints, require_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import as_scores, exits_as_errors, is_async, takes
 from sampled_metrics.ranking.labels import scores_of_pairs

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import Floats, Ints, shown
+from sampled_metrics.checks import Floats, Ints, shown
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.errors import ConfigError, DataError

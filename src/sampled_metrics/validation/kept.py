@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.core.evaluation.values import UserValues
 
 _CODES = (np.uint8, np.uint16, np.uint32)

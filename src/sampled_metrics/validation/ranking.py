@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sampled_metrics._validation import Ints
+from sampled_metrics.checks import Ints
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import Ids

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import chdtri, zeta
 
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.inference.means import LowerSide, threshold
 from sampled_metrics.validation.kept import KeptValues

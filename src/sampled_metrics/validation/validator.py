@@ -15,8 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from sampled_metrics import _defaults
-from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import MOST, require_confidence_level, require_whole
+from sampled_metrics.checks import MOST, require_confidence_level, require_whole
 from sampled_metrics.core.evaluation.evaluate import result_of_values
 from sampled_metrics.core.evaluation.result import Result, drawing
 from sampled_metrics.core.evaluation.values import values_of
@@ -26,6 +25,7 @@ from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, Remark
 from sampled_metrics.ranking.inputs import PairsLike, split_and_users
 from sampled_metrics.ranking.labels import aligned
+from sampled_metrics.running import on_one_thread
 from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
 from sampled_metrics.stages.table import StagedRanks
 from sampled_metrics.validation.ranking import AllCandidates, Stages

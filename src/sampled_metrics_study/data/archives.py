@@ -22,7 +22,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.errors import ConfigError, DataError, reason
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ def fault_of(path: Path, expected: dict[str, str]) -> str | None:
     """Return the reason why a file is not the expected one; None if it is."""
     web_page = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
-        actual = _files.digest(path, algorithm)
+        actual = file_io.digest(path, algorithm)
         if actual != digest:
             fault = web_page or "the file is damaged or is not the one configured"
             return f"{algorithm} is {actual}, expected {digest}: {fault}"

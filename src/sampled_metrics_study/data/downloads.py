@@ -14,9 +14,9 @@ from typing import Any
 import pooch
 import requests
 
-from sampled_metrics import _files
-from sampled_metrics._running import terminal_bar
+from sampled_metrics import file_io
 from sampled_metrics.errors import DownloadError, reason
+from sampled_metrics.running import terminal_bar
 from sampled_metrics_study.data.archives import (
     MAX_BYTES,
     SCHEME,
@@ -72,7 +72,7 @@ def download(
     require_addresses(urls)
     expected = expected_digests(md5, sha256)
     reasons = []
-    with _files.atomic_write(destination) as temporary:
+    with file_io.atomic_write(destination) as temporary:
         for url in urls:
             try:
                 _fetch(url, temporary, expected)

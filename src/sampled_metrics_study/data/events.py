@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import Ints, shown
+from sampled_metrics.checks import Ints, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
 from sampled_metrics.core.data.tables import Place, Rows, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError

@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from sampled_metrics._running import LATE, terminal_bar
-from sampled_metrics._validation import did_you_mean
+from sampled_metrics.checks import did_you_mean
 from sampled_metrics.core.data.records import json_rows, list_rows, parquet_rows
 from sampled_metrics.core.data.tables import (
     ColumnError,
@@ -22,6 +21,7 @@ from sampled_metrics.core.data.tables import (
     without_types,
 )
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.running import LATE, terminal_bar
 from sampled_metrics_study.data.archives import open_member
 from sampled_metrics_study.data.events import EventChunk, events_of_rows
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._validation import require_candidates
+from sampled_metrics.checks import require_candidates
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.data import formats

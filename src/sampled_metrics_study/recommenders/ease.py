@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.running import on_one_thread
 from sampled_metrics_study.recommenders.models import SimilarityModel
 from sampled_metrics_study.recommenders.recommender import Recommender, parameter
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
-from sampled_metrics._running import on_one_thread
+from sampled_metrics.running import on_one_thread
 from sampled_metrics_study.recommenders.models import FactorModel
 from sampled_metrics_study.recommenders.recommender import Recommender, parameter
 

@@ -25,8 +25,8 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
-from sampled_metrics._running import on_one_thread
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.running import on_one_thread
 from sampled_metrics_study.recommenders.models import FactorModel, Model, SparseSimilarityModel
 from sampled_metrics_study.recommenders.recommender import Recommender, parameter
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics_study.recommenders.models import Model, SimilarityModel, SparseSimilarityModel
 from sampled_metrics_study.recommenders.recommender import COUNT, Recommender, parameter
 

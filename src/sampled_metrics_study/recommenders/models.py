@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
-from sampled_metrics import _files
-from sampled_metrics._validation import Floats
+from sampled_metrics import file_io
+from sampled_metrics.checks import Floats
 from sampled_metrics.errors import DataError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Model(ABC):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
-        _files.write_npz(path, kind=np.array(self.kind), **self.arrays())
+        file_io.write_npz(path, kind=np.array(self.kind), **self.arrays())
 
     def check(self, split: Split, name: str) -> None:  # noqa: B027 - not abstract: some kinds have nothing to check
         """Raise an error if the model does not fit its split, or a number is not finite.
@@ -272,7 +272,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises:
         DataError: the file is not a model, or is damaged.
     """
-    arrays = _files.read_npz(path, _MODEL)
+    arrays = file_io.read_npz(path, _MODEL)
     kind = str(arrays.get("kind"))
     if kind not in KINDS:
         raise DataError(f"{path}: is not {_MODEL}")

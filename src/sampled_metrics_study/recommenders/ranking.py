@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.ranking.rank import TIE, rank_users, users_of_batch
 from sampled_metrics.ranking.split import Shape, Split
+from sampled_metrics.running import Progress, no_progress, on_one_thread
 from sampled_metrics_study.recommenders.models import Model
 
 BLOCK_BYTES = 2**24

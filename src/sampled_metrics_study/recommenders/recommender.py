@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._validation import Ints
+from sampled_metrics.checks import Ints
 from sampled_metrics.errors import ConfigError, reason
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sampled_metrics._validation import did_you_mean
+from sampled_metrics.checks import did_you_mean
 from sampled_metrics.errors import ConfigError
 from sampled_metrics_study.recommenders.recommender import Recommender, class_at
 

@@ -14,7 +14,7 @@ import pytest
 from scipy.sparse import csr_array, eye_array, random_array
 from two_groups import SIZES, two_groups
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import TIE
 from sampled_metrics.ranking.split import Split
@@ -186,7 +186,7 @@ def test_scores_tie_within_the_tolerance_also_as_read_from_a_file(tmp_path, tole
     ],
 )
 def test_arrays_that_make_no_model_are_refused(tmp_path, arrays, says):
-    _files.write_npz(
+    file_io.write_npz(
         tmp_path / "model.npz", **{name: np.asarray(array) for name, array in arrays.items()}
     )
     with pytest.raises(DataError, match=rf"model\.npz: is not a model of this project{says}"):

@@ -14,8 +14,8 @@ import pytest
 from docs_blocks import blocks
 from made_up_project import STUDY, archive, complete_config, ranked, ratings, run_script, split
 
-from sampled_metrics._files import read_npz
 from sampled_metrics.core.ranks.exact import exact_ranks
+from sampled_metrics.file_io import read_npz
 from sampled_metrics.ranking.split import read_split
 from sampled_metrics_study.config import precomputed_ranks
 from sampled_metrics_study.recommenders import ranking

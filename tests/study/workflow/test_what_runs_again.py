@@ -133,14 +133,14 @@ FILE_EDITS = {
 
 
 WORDS = {
-    "a word in a docstring": ("src/sampled_metrics/_validation.py", '"""Types of', '"""Kinds of'),
+    "a word in a docstring": ("src/sampled_metrics/checks.py", '"""Types of', '"""Kinds of'),
     "a comment": (
         "src/sampled_metrics/core/ranks/exact.py",
         "\nCOLUMNS =",
         "\n# of a file\nCOLUMNS =",
     ),
     "an import for type checkers": (
-        "src/sampled_metrics/_files.py",
+        "src/sampled_metrics/file_io.py",
         "if TYPE_CHECKING:",
         "if TYPE_CHECKING:\n    import re",
     ),

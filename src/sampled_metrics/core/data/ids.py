@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Ints, counted
+from sampled_metrics.checks import Ints, counted
 
 _DIGITS = 53
 """Binary digits of a whole number that double precision holds."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._validation import shown
+from sampled_metrics.checks import shown
 from sampled_metrics.errors import DataError
 
 INDEX = ""

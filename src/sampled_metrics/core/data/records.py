@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._files import reading
-from sampled_metrics._validation import shown
+from sampled_metrics.checks import shown
 from sampled_metrics.core.data.labels import with_index
 from sampled_metrics.core.data.tables import (
     SPACES,
@@ -24,6 +23,7 @@ from sampled_metrics.core.data.tables import (
     whole_lines,
 )
 from sampled_metrics.errors import DataError
+from sampled_metrics.file_io import reading
 
 _PARQUET_ROWS = 2**16
 _BUFFER_BYTES = 2**20

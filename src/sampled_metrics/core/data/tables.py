@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from sampled_metrics._validation import Ints
+from sampled_metrics.checks import Ints
 from sampled_metrics.errors import DataError
 
 LONGEST_LINE = 1_000_000

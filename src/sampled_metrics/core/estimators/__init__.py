@@ -211,7 +211,7 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     if matched := _entry_of(usual_label(label)):
         entry, match = matched
         return entry.build(match, assume_replacement)
-    from sampled_metrics._validation import did_you_mean  # loads numpy
+    from sampled_metrics.checks import did_you_mean  # loads numpy
 
     known = ", ".join(entry.usage or entry.label for entry in ESTIMATORS)
     meant = did_you_mean(label.lower(), KNOWN)
@@ -267,7 +267,7 @@ def estimators_by_label(
         ConfigError: there are none, one is unknown, or two are the same estimator, such as bv-0.1
             and bv-0.10.
     """
-    from sampled_metrics._validation import check_labels  # loads numpy
+    from sampled_metrics.checks import check_labels  # loads numpy
 
     by_label: dict[str, Estimator] = {}
     for label_or_estimator in check_labels(estimators, what, Estimator):

@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, svd
 
-from sampled_metrics._validation import (
+from sampled_metrics.checks import (
     Floats,
     Ints,
     check_memory_limit,

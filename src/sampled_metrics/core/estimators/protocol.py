@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:  # the help of the command loads this module, and starts without numpy
     import numpy as np
 
-    from sampled_metrics._validation import Floats
+    from sampled_metrics.checks import Floats
     from sampled_metrics.core.metrics import Metric
     from sampled_metrics.core.sampling.distributions import SamplingDesign
     from sampled_metrics.core.sampling.outcomes import Outcomes

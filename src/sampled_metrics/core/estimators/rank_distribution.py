@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve
 from scipy.special import xlogy
 
-from sampled_metrics._validation import Floats, require_sum_of_one
+from sampled_metrics.checks import Floats, require_sum_of_one
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.sampling.outcomes import Outcomes, RankClass, RankNodes, rank_classes

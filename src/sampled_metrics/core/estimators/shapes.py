@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import csr_array
 
-from sampled_metrics._validation import Floats, Ints, check_memory_limit
+from sampled_metrics.checks import Floats, Ints, check_memory_limit
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.sampling.distributions import SamplingDesign, sparse_pmf
 from sampled_metrics.core.sampling.outcomes import RankClass, Size, rank_nodes

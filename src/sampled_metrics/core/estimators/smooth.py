@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._validation import Floats
+from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators.rank_distribution import RankPrior, Solver
 from sampled_metrics.core.sampling.outcomes import RankClass, RankNodes
 

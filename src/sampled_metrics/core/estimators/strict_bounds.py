@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.sparse import csr_array
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.linear import nonnegative_least_squares
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.estimators.rank_distribution import PlugIn

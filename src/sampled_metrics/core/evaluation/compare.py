@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._running import late_progress, on_one_thread
-from sampled_metrics._validation import Floats, require_confidence_level, require_whole, shown
+from sampled_metrics.checks import Floats, require_confidence_level, require_whole, shown
 from sampled_metrics.core.estimators import Estimator, estimators_by_label
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
@@ -46,6 +45,7 @@ from sampled_metrics.core.ranks.runs import (
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.running import late_progress, on_one_thread
 
 LARGEST_T = "the largest of several t"
 BONFERRONI = "Bonferroni"

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
-from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import TOLERANCE, Floats, Ints, require_confidence_level
+from sampled_metrics.checks import TOLERANCE, Floats, Ints, require_confidence_level
 from sampled_metrics.core.estimators import (
     Estimate,
     Estimator,
@@ -39,6 +38,7 @@ from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.core.ranks.sampled import impossible_with_replacement
 from sampled_metrics.core.sampling.outcomes import Group
+from sampled_metrics.running import on_one_thread
 
 MOST_DIFFERENT = 0.1
 """The part of its width by which an interval moves, with replacement or without, for a finding."""

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import Floats, require_confidence_level
+from sampled_metrics.checks import Floats, require_confidence_level
 from sampled_metrics.core.evaluation.questions import THESE_RUNS, about_seeds, answerable
 from sampled_metrics.core.evaluation.result import Result, by_group, by_recommender
 from sampled_metrics.core.evaluation.values import UserValues, values_of_runs
@@ -21,6 +20,7 @@ from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.core.ranks.table import Table
+from sampled_metrics.running import on_one_thread
 
 
 @says_what_to_write

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._running import on_one_thread
 from sampled_metrics.core.estimators import EstimatorsLike, estimators_by_label
 from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.result import Result
@@ -24,6 +23,7 @@ from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.runs import tables_by_name
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.draws import EQUAL, probability_of_order
+from sampled_metrics.running import on_one_thread
 
 
 @says_what_to_write

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sampled_metrics._validation import enumerated
+from sampled_metrics.checks import enumerated
 from sampled_metrics.core.metrics import metric_name
 
 ASSUMPTIONS = {

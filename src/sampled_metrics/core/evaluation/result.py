@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
-from sampled_metrics import _files
+from sampled_metrics import file_io
 from sampled_metrics._registry import renderer
 from sampled_metrics._text import as_aligned_text
-from sampled_metrics._validation import require_flags, require_whole
+from sampled_metrics.checks import require_flags, require_whole
 from sampled_metrics.core.evaluation import wording
 from sampled_metrics.core.evaluation.kinds import repeated_by_group
 from sampled_metrics.core.evaluation.words.captions import in_brackets
@@ -275,7 +275,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         if hasattr(buf, "write"):
             buf.write(text)
         else:
-            _files.write_text(buf, f"{text}\n")
+            file_io.write_text(buf, f"{text}\n")
         return None
 
     @property

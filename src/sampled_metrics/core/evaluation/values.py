@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.estimators.strict_bounds import has_bounds

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampled_metrics._validation import counted
+from sampled_metrics.checks import counted
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.kinds import KINDS, Kind
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent

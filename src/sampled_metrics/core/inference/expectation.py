@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._validation import Floats, Ints, check_memory_limit
+from sampled_metrics.checks import Floats, Ints, check_memory_limit
 from sampled_metrics.core.estimators import Estimator, linear_estimator
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.ranks.exact import ExactRanks

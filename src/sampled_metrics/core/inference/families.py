@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
-from sampled_metrics._validation import Floats, is_real, shown
+from sampled_metrics.checks import Floats, is_real, shown
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.errors import ConfigError
 

@@ -46,7 +46,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 
 SMALLEST_P_VALUE = 1e-50
 """Smallest p-value that is told apart from 0."""

@@ -64,7 +64,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.inference.means import Intervals
 
 _NODES = 161  # of the mean over the ratio of two deviations

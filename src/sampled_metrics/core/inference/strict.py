@@ -30,7 +30,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import ndtri
 
-from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.protocol import Estimate
 from sampled_metrics.core.estimators.shapes import FREE, SHAPES
 from sampled_metrics.core.estimators.strict_bounds import (

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from sampled_metrics._validation import enumerated, shown
+from sampled_metrics.checks import enumerated, shown
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.errors import ConfigError
 

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics import _files
-from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags
+from sampled_metrics import file_io
+from sampled_metrics.checks import MOST, Floats, Ints, refuse_masked, require_flags
 from sampled_metrics.core.data.labels import refuse_other_labels
 from sampled_metrics.core.data.tables import Place, refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
@@ -257,7 +257,7 @@ class ExactRanks(Ranked):
 
         A name that ends in .parquet is of parquet. csv is gzipped if the name ends in .gz.
         """
-        _files.write_table(path, self.to_frame())
+        file_io.write_table(path, self.to_frame())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns user, candidates, above, tied."""

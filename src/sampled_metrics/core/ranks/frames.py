@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
+from sampled_metrics.checks import Floats, Ints, refuse_masked, shown
 from sampled_metrics.core.data.ids import INEXACT, IdColumn, as_text, id_column
 from sampled_metrics.core.data.labels import INDEX, has_labels, is_text, with_index
 from sampled_metrics.core.data.tables import Place, refuse_rows

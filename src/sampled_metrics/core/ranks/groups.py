@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import counted, shown
+from sampled_metrics.checks import counted, shown
 from sampled_metrics.core.data.ids import as_text
 from sampled_metrics.core.data.labels import counts_rows
 from sampled_metrics.core.data.tables import refuse_rows

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._files import opened, path_text
-from sampled_metrics._validation import check_label, check_labels, require_flags
+from sampled_metrics.checks import check_label, check_labels, require_flags
 from sampled_metrics.core.data.ids import as_text
 from sampled_metrics.core.data.labels import INDEX, has_labels
 from sampled_metrics.core.data.records import parquet_array, parquet_rows
@@ -45,6 +44,7 @@ from sampled_metrics.core.ranks.frames import (
 from sampled_metrics.core.ranks.seeds import runs_of
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.errors import ConfigError, DataError, printable, reason
+from sampled_metrics.file_io import opened, path_text
 
 MOST_COLUMNS = 64
 """Of a table with more columns, keep only those that are used."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._registry import kinds_of_tables
-from sampled_metrics._validation import Ints, enumerated
+from sampled_metrics.checks import Ints, enumerated
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.reading import UNNAMED, by_name
 from sampled_metrics.core.ranks.sampled import ONCE

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import (
+from sampled_metrics.checks import (
     MOST,
     Floats,
     Ints,

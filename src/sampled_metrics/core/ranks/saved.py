@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from sampled_metrics._files import path_text
 from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics.core.ranks.exact import table_of_columns
 from sampled_metrics.core.ranks.reading import columns_of_table
 from sampled_metrics.core.ranks.sampled import BY_USER, sampled_of_columns
 from sampled_metrics.core.ranks.seeds import refuse_unnamed_runs
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.file_io import path_text
 
 
 def read_ranks(

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._validation import Ints
+from sampled_metrics.checks import Ints
 from sampled_metrics.core.data.ids import as_text
 from sampled_metrics.core.ranks.frames import Columns, on_spaces
 from sampled_metrics.errors import DataError

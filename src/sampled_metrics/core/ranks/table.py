@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics import _defaults
 from sampled_metrics._registry import renderer, words
-from sampled_metrics._validation import Floats, Ints, shown
+from sampled_metrics.checks import Floats, Ints, shown
 from sampled_metrics.core.data.ids import INEXACT, are_inexact, as_text
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.errors import DataError

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from sampled_metrics._validation import Ints
+from sampled_metrics.checks import Ints
 
 FEWEST = 8
 MOST = 500

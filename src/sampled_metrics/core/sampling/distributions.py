@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc
 
-from sampled_metrics._validation import (
+from sampled_metrics.checks import (
     Floats,
     Ints,
     check_memory_limit,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from sampled_metrics._validation import Floats, Ints, require_sum_of_one
+from sampled_metrics.checks import Floats, Ints, require_sum_of_one
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.sampling.distributions import (

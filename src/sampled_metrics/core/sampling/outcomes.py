@@ -28,7 +28,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sampled_metrics._validation import Floats, Ints, check_memory_limit
+from sampled_metrics.checks import Floats, Ints, check_memory_limit
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.core.sampling.distributions import SamplingDesign, pmf, sparse_pmf

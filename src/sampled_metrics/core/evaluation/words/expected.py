@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sampled_metrics._validation import counted
+from sampled_metrics.checks import counted
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.findings import Finding

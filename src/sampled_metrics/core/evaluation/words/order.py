@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
-from sampled_metrics._validation import enumerated
+from sampled_metrics.checks import enumerated
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, better, in_groups, percent

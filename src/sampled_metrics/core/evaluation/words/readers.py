@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sampled_metrics._validation import counted, enumerated, shown
+from sampled_metrics.checks import counted, enumerated, shown
 from sampled_metrics.core.data.ids import spaces_left_out
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.findings import Finding

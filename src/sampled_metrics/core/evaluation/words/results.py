@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sampled_metrics._validation import counted, enumerated
+from sampled_metrics.checks import counted, enumerated
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.means import FEW_USERS

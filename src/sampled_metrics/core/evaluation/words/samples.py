@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sampled_metrics._validation import counted
+from sampled_metrics.checks import counted
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.evaluation.phrases import (

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
-from sampled_metrics._validation import shown
+from sampled_metrics.checks import shown
 from sampled_metrics.errors import (
     ConfigError,
     DataError,
