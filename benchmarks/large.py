@@ -1,4 +1,4 @@
-"""Time what ranking all candidates costs in large catalogues, beside other tools and a lower bound.
+"""Time what ranking all candidates costs in large catalogues, beside other tools.
 
 Factors are random, and all items occur in training. Each way is a process of its own, which
 prepares its data once. The ways then take turns, so that other load of the machine affects all of
@@ -45,6 +45,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SHOWN = ROOT / "docs/reproduction"
 PAGE = ROOT / "docs/how-to/large.md"
 PLACE = re.compile("(<!-- large -->\n).*?(<!-- end of large -->)", flags=re.DOTALL)
+PRODUCT = "bare product"
+"""A float32 product and one comparison of each score."""
+
 THREADS = 2
 K = 10
 LONGEST = 20.0  # seconds; a way that takes longer has one turn, and none at larger sizes
@@ -175,10 +178,10 @@ def check(data: Data, scores: Any, table: Any) -> None:
 
 
 def reference(data: Data) -> Call:
-    """The lower bound: a float32 product and a comparison of each score; no ties, no training
-    items.
+    """The bare product: a float32 product and a comparison of each score.
 
-    Of a matrix, the bound is the comparison; of a function, what it returns and a comparison.
+    It knows no ties and no training items. Of a matrix, it is the comparison; of a function, what
+    it returns and a comparison.
     """
     users, items = data.single
     columns = np.ascontiguousarray(items.T)
@@ -249,7 +252,7 @@ class Way:
 
 
 WAYS = {
-    "limit": Way(reference),
+    PRODUCT: Way(reference),
     "this project": Way(ours),
     "numpy, top 10": Way(numpy_top),
     "implicit, top 10": Way(implicit_top, needs="implicit", has_threads=True),
@@ -258,7 +261,7 @@ WAYS = {
     ),
     "RecBole": Way(lambda data: ranking.recbole(*data.split()), needs="recbole", is_peer=True),
 }
-OURS = ("limit", "this project")
+OURS = (PRODUCT, "this project")
 
 
 def work(way: Way, case: Case) -> None:
@@ -370,18 +373,18 @@ def table(seconds: pd.DataFrame) -> str:
     peers = [way for way in WAYS if way in seconds and way not in OURS]
     head = [
         "users × items × factors",
-        "limit",
+        PRODUCT,
         "**this project**",
-        "times the limit",
+        "ratio",
         "memory, MB",
         *peers,
     ]
     lines = [f"| {' | '.join(head)} |", f"|:---|{'---:|' * (len(head) - 1)}"]
     for (users, items, d, form), row in seconds.iterrows():
         name = {"factors": "", "matrix": ", a matrix", "function": ", a function of users"}[form]
-        ratio = row["this project"] / row["limit"]
+        ratio = row["this project"] / row[PRODUCT]
         cells = [
-            f"{row['limit']:.3g}",
+            f"{row[PRODUCT]:.3g}",
             f"**{row['this project']:.3g}**",
             f"{ratio:.2f}",
             f"{row['megabytes']:,.0f}",

@@ -42,14 +42,14 @@ def test_a_wrong_rank_is_noticed(large, form):
 
 def test_the_table_has_medians_of_turns_after_the_first(large):
     case = {"users": 1000, "items": 3000, "d": 32, "form": "factors"}
-    seconds = {"limit": (9, 1, 2, 6), "this project": (9, 3, 1, 4), "RecBole": (50,)}
+    seconds = {"bare product": (9, 1, 2, 6), "this project": (9, 3, 1, 4), "RecBole": (50,)}
     turns = [
         case | {"way": way, "run": run, "seconds": second, "megabytes": 101 + run}
         for way, seconds_of_way in seconds.items()
         for run, second in enumerate(seconds_of_way, start=-1)
     ]
     assert large.table(large.medians(pd.DataFrame(turns))).splitlines() == [
-        "| users × items × factors | limit | **this project** | times the limit | memory, MB | "
+        "| users × items × factors | bare product | **this project** | ratio | memory, MB | "
         "RecBole |",
         "|:---|---:|---:|---:|---:|---:|",
         "| 1,000 × 3,000 × 32 | 2 | **3** | 1.50 | 103 | 50 |",
