@@ -448,12 +448,11 @@ def check_columns(
     reading = {key: value for key, value in options.items() if key in ("separator", "quotes")}
     skips = options.get("on_bad_lines") == "skip"
     try:
+        if is_packed_parquet(path, form, member=member):
+            return
         columns = form.columns_by_role(**options)
         with open_member(path, member or form.member) as stream:
-            is_parquet = form.rows is parquet_rows
-            if is_parquet and _is_packed(stream, path):
-                return
-            source = stream if is_parquet else io.BytesIO(_whole_lines(stream))
+            source = stream if form.rows is parquet_rows else io.BytesIO(_whole_lines(stream))
             rows = form.rows(
                 source, str(path), columns, numbers=(), skips_bad_lines=skips, **reading
             )
@@ -464,10 +463,19 @@ def check_columns(
         return
 
 
-def _is_packed(stream: io.BufferedReader, path: Path) -> bool:
-    """Return whether a stream of `open_member` is gzipped or in an archive."""
-    source: Any = stream.raw
-    return bool(source.size != path.stat().st_size)
+def is_packed_parquet(path: Path, form: Format, *, member: str | None) -> bool:
+    """Return whether a file is parquet that is gzipped or in an archive.
+
+    Parquet is read in any order, and each step back unpacks the file from its start.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    if form.rows is not parquet_rows:
+        return False
+    with open_member(path, member or form.member) as stream:
+        source: Any = stream.raw
+        return bool(source.size != path.stat().st_size)
 
 
 def _whole_lines(stream: BinaryIO) -> bytes:

@@ -62,6 +62,9 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
     try:
         if Path(entry["path"]).stat().st_size > _LARGEST_FILE:
             return None
+        form = formats.get(entry["format"])
+        if formats.is_packed_parquet(Path(entry["path"]), form, member=entry["member"]):
+            return None
         chunk = next(_chunks(entry), None)
         # a user with half of the items is rare; the split tells of it
         if chunk is None or _most_negatives(config) <= len(np.unique(chunk.items)) / 2:
