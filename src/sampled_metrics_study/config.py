@@ -19,7 +19,7 @@ from sampled_metrics.core.data.tables import ColumnError
 from sampled_metrics.core.estimators import linear_estimator
 from sampled_metrics.core.inference.families import Margin
 from sampled_metrics.core.metrics import metric, metrics_by_label
-from sampled_metrics.core.ranks.exact import exact_ranks
+from sampled_metrics.core.ranks.exact import ExactRanks, exact_ranks, require_same_events
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study import reference
@@ -315,12 +315,13 @@ def _check_columns(name: str, config: Mapping[str, Any]) -> None:
 
 
 def _check_sizes(config: Mapping[str, Any]) -> None:
-    """Refuse ready-made ranks that cannot be read, or that have fewer candidates than negatives."""
+    """Refuse ready-made ranks that cannot be read or paired, or of too few candidates."""
     sampling = config["sampling"]
     figure_6 = config["figures"]["figure-6"]
     sizes = {"sampling.negatives": int(np.max(sampling["negatives"]))}
     if figure_6["negatives"]:
         sizes["figures.figure-6.negatives"] = min(figure_6["negatives"])  # larger ones are left out
+    tables: dict[str, dict[str, ExactRanks]] = {dataset: {} for dataset in config["study"]}
     for (dataset, name), source in precomputed_ranks(config).items():
         try:
             table = exact_ranks(source.file(dataset), **source.reading)
@@ -333,6 +334,12 @@ def _check_sizes(config: Mapping[str, Any]) -> None:
                 raise ConfigError(
                     f"{key}: {m} is more than {fewest}, the other candidates of a user of {dataset}"
                 )
+        tables[dataset][name] = table
+    for dataset, tables_of_dataset in tables.items():
+        try:
+            require_same_events(tables_of_dataset)
+        except DataError as error:
+            raise ConfigError(f"recommenders, dataset {dataset}: {error}") from None
 
 
 def _check_sizes_of_events(config: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from sampled_metrics.checks import did_you_mean
 from sampled_metrics.core.data.records import json_rows, list_rows, parquet_rows
 from sampled_metrics.core.data.tables import (
+    LONGEST_LINE,
     ColumnError,
     Csv,
     Rows,
@@ -435,7 +436,8 @@ def check_columns(
 ) -> None:
     """Raise ColumnError if the beginning of a file lacks a column.
 
-    Whatever else is wrong is found later.
+    Whatever else is wrong is found later, and so are columns of parquet in an archive, which would
+    be unpacked to its end.
 
     Args:
         path: the file.
@@ -444,12 +446,15 @@ def check_columns(
         options: options of the format's parser.
     """
     reading = {key: value for key, value in options.items() if key in ("separator", "quotes")}
+    skips = options.get("on_bad_lines") == "skip"
     try:
+        if is_packed_parquet(path, form, member=member):
+            return
         columns = form.columns_by_role(**options)
         with open_member(path, member or form.member) as stream:
             source = stream if form.rows is parquet_rows else io.BytesIO(_whole_lines(stream))
             rows = form.rows(
-                source, str(path), columns, numbers=(), skips_bad_lines=False, **reading
+                source, str(path), columns, numbers=(), skips_bad_lines=skips, **reading
             )
             next(rows, None)
     except ColumnError:
@@ -458,7 +463,24 @@ def check_columns(
         return
 
 
+def is_packed_parquet(path: Path, form: Format, *, member: str | None) -> bool:
+    """Return whether a file is parquet that is gzipped or in an archive.
+
+    Parquet is read in any order, and each step back unpacks the file from its start.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    if form.rows is not parquet_rows:
+        return False
+    with open_member(path, member or form.member) as stream:
+        source: Any = stream.raw
+        return bool(source.size != path.stat().st_size)
+
+
 def _whole_lines(stream: BinaryIO) -> bytes:
-    """Return the beginning of a stream of text, up to the end of a line if there is one."""
+    """Return the beginning of a stream of text, up to the end of a line."""
     beginning = stream.read(_BEGINNING)
-    return beginning[: beginning.rfind(b"\n") + 1] or beginning
+    if b"\n" not in beginning:
+        return beginning + stream.readline(LONGEST_LINE)
+    return beginning[: beginning.rfind(b"\n") + 1]

@@ -1,12 +1,14 @@
 """Whether the users of a split have as many other candidates as negatives are drawn for them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sampled_metrics.checks import require_candidates
+from sampled_metrics.core.data.tables import Rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.data import formats
@@ -14,7 +16,7 @@ from sampled_metrics_study.data.events import EventChunk, binarize, k_core
 from sampled_metrics_study.data.split import split_events
 
 _LARGEST_FILE = 2**25  # bytes
-_MOST_EVENTS = 2_000_000
+_MOST_ROWS = 2_000_000
 
 
 def require_negatives(split: Split, dataset: str, config: Mapping[str, Any]) -> None:
@@ -60,13 +62,15 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
     try:
         if Path(entry["path"]).stat().st_size > _LARGEST_FILE:
             return None
+        form = formats.get(entry["format"])
+        if formats.is_packed_parquet(Path(entry["path"]), form, member=entry["member"]):
+            return None
         chunk = next(_chunks(entry), None)
         # a user with half of the items is rare; the split tells of it
         if chunk is None or _most_negatives(config) <= len(np.unique(chunk.items)) / 2:
             return None
-        chunks = _few(entry)
-        if chunks is None:
-            return None
+        # to the end, as a file of too many rows is no reason to binarize those before
+        chunks = list(_chunks(entry))
         events = k_core(binarize(chunks, entry["min_rating"], entry["repeated"]), entry["core"])
         # which events are held out at random changes no number of candidates
         return split_events(events, **config["split"], rng=np.random.default_rng(0))
@@ -80,24 +84,30 @@ def _most_negatives(config: Mapping[str, Any]) -> int:
     return max(int(np.max(config["sampling"]["negatives"])), min(sizes))
 
 
-def _chunks(entry: Mapping[str, Any]) -> Any:
-    """Return an iterator over the events of a dataset."""
+def _chunks(entry: Mapping[str, Any]) -> Iterator[EventChunk]:
+    """Return an iterator over the events of a dataset; it raises DataError after many rows."""
     return formats.read_events(
         Path(entry["path"]),
-        formats.get(entry["format"]),
+        _with_few_rows(formats.get(entry["format"])),
         member=entry["member"],
         options=entry["options"],
         test=Path(entry["test"]) if entry["test"] else None,
     )
 
 
-def _few(entry: Mapping[str, Any]) -> list[EventChunk] | None:
-    """Return the events of a dataset; None if there are many."""
-    chunks = list[EventChunk]()
-    events = 0
-    for chunk in _chunks(entry):
-        chunks.append(chunk)
-        events += len(chunk.users)
-        if events > _MOST_EVENTS:
-            return None
-    return chunks
+def _with_few_rows(form: formats.Format) -> formats.Format:
+    """Return a format that reads as another one does, and raises DataError after many rows.
+
+    Rows count whose events are not kept, as they take time, too. Rows of two files count together.
+    """
+    count = 0
+
+    def rows(*arguments: Any, **options: Any) -> Iterator[Rows]:
+        nonlocal count
+        for part in form.rows(*arguments, **options):
+            count += len(part.frame) + part.skipped
+            if count > _MOST_ROWS:
+                raise DataError(f"more than {_MOST_ROWS} rows")
+            yield part
+
+    return replace(form, rows=rows)

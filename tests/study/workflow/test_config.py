@@ -1,5 +1,7 @@
 """The configuration: defaults filled in, and every error one line that names the key."""
 
+import gzip
+import io
 from copy import deepcopy
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from sampled_metrics_study.config import (
     merged,
     precomputed_ranks,
 )
-from sampled_metrics_study.data import formats
+from sampled_metrics_study.data import formats, negatives
 from sampled_metrics_study.recommenders import config_schema
 from sampled_metrics_study.recommenders.registry import RECOMMENDERS, recommender_type
 from sampled_metrics_study.schemas import check
@@ -455,6 +457,33 @@ def test_a_file_without_the_columns_is_refused_before_any_job(form, content, say
     assert says in str(error.value)
 
 
+def test_a_first_line_that_is_skipped_need_not_have_the_columns(tmp_path):
+    (tmp_path / "events").write_text('{"version": 1}\n{"u": 1, "i": 2, "t": 3}\n')
+    options = {"columns": COLUMNS | {"timestamp": "t"}}
+    dataset = {"path": str(tmp_path / "events"), "format": "json-lines", "options": options}
+    with pytest.raises(ConfigError, match=r"line 1: there is no column 'u'; .* 'version'$"):
+        completed(changed(LEAST, "datasets/mine", dataset))
+    options["on_bad_lines"] = "skip"
+    assert completed(changed(LEAST, "datasets/mine", dataset))
+
+
+@pytest.mark.parametrize(("name", "is_right"), [("u", True), ("v", False)])
+def test_the_names_of_columns_may_take_more_bytes_than_a_beginning(name, is_right, tmp_path):
+    header = [f"feature_{number}" for number in range(10_000)] + [name, "i", "t"]
+    (tmp_path / "events").write_text(",".join(header) + "\n" + ",".join("0" * 10_003) + "\n")
+    dataset = {
+        "path": str(tmp_path / "events"),
+        "format": "delimited",
+        "options": {"columns": COLUMNS | {"timestamp": "t"}},
+    }
+    config = changed(LEAST, "datasets/mine", dataset)
+    if is_right:
+        assert completed(config)
+    else:
+        with pytest.raises(ConfigError, match=r"^datasets.mine.path: .*there is no column 'u'"):
+            completed(config)
+
+
 @pytest.mark.parametrize(
     ("stated", "says"),
     [
@@ -547,6 +576,50 @@ def test_a_wrong_column_of_parquet_is_refused_before_any_job(tmp_path):
         complete_config(twenty_items(path, form="parquet"))
 
 
+def test_parquet_in_an_archive_is_not_unpacked_before_any_job(tmp_path, monkeypatch):
+    """Its columns are at its end, and it is read in any order."""
+    table = io.BytesIO()
+    users_of_twenty_items().to_parquet(table)
+    path = tmp_path / "events.parquet.gz"
+    path.write_bytes(gzip.compress(table.getvalue()))
+    many = twenty_items(path, form="parquet") | {"sampling": {"negatives": 17}}
+    path.with_suffix("").write_bytes(table.getvalue())
+    plain = changed(many, "datasets/mine/path", str(path.with_suffix("")))
+    with pytest.raises(ConfigError, match="17 negatives without replacement"):
+        complete_config(plain)
+    monkeypatch.setattr(gzip.GzipFile, "read1", None)
+    monkeypatch.setattr(gzip.GzipFile, "readinto", None)
+    assert complete_config(many)
+
+
+@pytest.mark.parametrize("two_files", [False, True])
+def test_negatives_of_a_file_of_many_rows_are_counted_by_the_job(two_files, tmp_path, monkeypatch):
+    """All 120 rows are read, also if only 60 are kept. Of the 20 items, 4 are a user's."""
+    events = users_of_twenty_items()
+    kept = events.assign(e="kept")
+    kept["u"] += 100
+    rows = pd.concat([kept, events.assign(e="left out")]).iloc[60:180]
+    halves = {"path": rows, "test": rows[:0]}
+    if two_files:
+        is_last = rows["t"] == 3
+        halves = {"path": rows[~is_last], "test": rows[is_last]}
+    for name, half in halves.items():
+        half.to_csv(tmp_path / name, index=False)
+    options = {
+        "columns": COLUMNS | {"timestamp": "t"},
+        "keep": {"column": "e", "values": ["kept"]},
+    }
+    more = {"options": options, "core": 0}
+    if two_files:
+        more["test"] = str(tmp_path / "test")
+    many = twenty_items(tmp_path / "path", **more) | {"sampling": {"negatives": 17}}
+    monkeypatch.setattr(negatives, "_MOST_ROWS", 120)
+    with pytest.raises(ConfigError, match="17 negatives without replacement"):
+        complete_config(many)
+    monkeypatch.setattr(negatives, "_MOST_ROWS", 119)
+    assert complete_config(many)
+
+
 RANKS = {
     "another column": ("candidates,rnk\n120,9\n", ", line 1: lacks the column rank"),
     "a rank below all candidates": ("candidates,rank\n10,11\n", ", line 2: "),
@@ -571,6 +644,40 @@ def test_ready_made_ranks_that_cannot_be_read_are_refused_before_any_job(
     with pytest.raises(ConfigError, match=f"^{key}: ") as error:
         complete_config(own)
     assert f"a.csv{says}" in str(error.value)
+
+
+OTHER_USERS = {
+    "a user of one alone": (
+        "user,candidates,rank\na,120,9\nc,120,90\n",
+        "A and B must have the same users to be compared: 2 are in one of them only, for instance "
+        "'b' of A and 'c' of B",
+    ),
+    "other candidates": (
+        "user,candidates,rank\nb,120,9\na,119,90\n",
+        "user 'a' has 120 candidates in A and 119 in B",
+    ),
+    "no users, and fewer rows": (
+        "candidates,rank\n120,9\n",
+        "A and B must be ranks of the same users among the same items, but they have 2 users",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "says"), OTHER_USERS.values(), ids=OTHER_USERS)
+def test_ready_made_ranks_of_other_users_are_refused_before_any_job(content, says, tmp_path):
+    files = {name: str(tmp_path / f"{name}.csv") for name in ("A", "B")}
+    Path(files["A"]).write_text("user,candidates,rank\na,120,90\nb,120,9\n")
+    own = {
+        "study": ["mine", "yours"],
+        "datasets": {"mine": {"ranks": files}, "yours": {"ranks": files | {"A": files["B"]}}},
+        "recommenders": {"A": {"type": "popularity"}, "B": {"type": "random"}},
+    }
+    Path(files["B"]).write_text("user,candidates,rank\nb,120,1\na,120,2\n")
+    assert complete_config(own)
+    Path(files["B"]).write_text(content)
+    with pytest.raises(ConfigError) as error:
+        complete_config(own)
+    assert str(error.value).startswith(f"recommenders, dataset mine: {says}")
 
 
 @pytest.mark.parametrize(("stated", "says"), [
