@@ -278,6 +278,7 @@ class _Run:
                 return earlier
             with _fate_of_scores_noted(journal):
                 table = self._computed(journal, earlier)
+            # by the name that was given, for messages, if it still leads to the file
             table.write(self.file if Path(self.file).absolute() == path else path)
             return table
 

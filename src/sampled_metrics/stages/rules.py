@@ -303,9 +303,9 @@ def _rules_of_ends(rows: pd.DataFrame, stages: _Stages) -> Iterator[_Rule]:
         "that of the last boundary, and may be more only if the user goes on from it; 0 if beaten",
     )
 
-    # The scores of a user are those of the held-out item, which is 1, and of the candidates. All up
-    # to the end of the stage are scored, unless the user is beaten in it: then at least the
-    # held-out item and a candidate after its start.
+    # The held-out item of the first row is scored, and all candidates up to the end of the user's
+    # last stage. A user who is beaten may stop before its end, but after its start. The stage of
+    # one who is beaten by the last boundary is that before it.
     most = np.where(ends_there, 1 + step, rows["candidates"].to_numpy())
     before = stages.steps[np.maximum(last_reached - 1, 0)]
     stage_start = np.where(is_user_beaten_there, before, step)

@@ -225,6 +225,7 @@ class Scorer:
         self._known_scores = np.empty(0)
         if journal is not None:
             users, items, scores = journal.scores()
+            # ascending, so that `_pending` can search them
             self._known_pairs, rows = np.unique(self._pair_numbers(users, items), return_index=True)
             self._known_scores = scores[rows]
             known = ScoredPairs(users[rows], items[rows], self._known_scores)

@@ -93,10 +93,10 @@ class Tolerance:
     slope: float
 
 
-PRECISE = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
+PRECISE = Tolerance(step=1e-4, distance=1e-2, effect=1e-3, slope=1e-5)
 """The tolerance for the users that are analysed."""
 
-ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
+ROUGH = Tolerance(step=1e-2, distance=0.25, effect=0.1, slope=0.02)
 """The tolerance for weights that a part of the users chooses for others.
 
 Such weights vary by more than the error.
@@ -146,7 +146,13 @@ class Fit:
             if np.abs(fitted - before).max() < tolerance.step * largest_error:
                 break
         return cls(
-            mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance
+            mixture=mixture,
+            proportions=proportions,
+            observed=observed,
+            fitted=fitted,
+            scale=inverse_errors(fitted, users),
+            users=users,
+            tolerance=tolerance,
         )
 
     def near(self, mixture: Mixture) -> "Fit":

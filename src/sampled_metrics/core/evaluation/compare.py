@@ -412,6 +412,7 @@ def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> 
             for number, label in enumerate(family.part.metrics)
         ]
         by_pair.append(verdicts if margin is None else _beside_margin(verdicts, family, margin))
+    # the rows of a metric are together
     return [
         verdict
         for verdicts_on_metric in zip(*by_pair, strict=True)
