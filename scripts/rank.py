@@ -16,20 +16,19 @@ def main(snakemake: Any) -> None:
 
     If the users are divided (wildcard scatteritem), write the table of one part of them.
     """
-    path = snakemake.input.model
     wildcards = snakemake.wildcards
     precision = snakemake.params.precision
-    model = read_model(path)
+    model = read_model(snakemake.input.model)
     split = read_split(snakemake.input.split)
-    model.check(split, path)
-    item = getattr(wildcards, "scatteritem", None)
-    part, parts = map(int, (item or "1-of-1").split("-of-"))
+    model.check(split, snakemake.input.model)
+    part_of_parts = getattr(wildcards, "scatteritem", None)  # such as "2-of-4"
+    part, parts = map(int, (part_of_parts or "1-of-1").split("-of-"))
     progress = progress_bar(f"rank {wildcards.recommender} on {wildcards.dataset}")
     users = part_of_users(split.shape, part, parts)
     table = rank_by_model(
         model, split, users, precision=precision, threads=snakemake.threads, progress=progress
     )
-    if item is None:
+    if part_of_parts is None:
         log_ranks(table)
         table.write(snakemake.output.ranks)
     else:
@@ -38,5 +37,7 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    part = " (part {wildcards.scatteritem})" if hasattr(snakemake.wildcards, "scatteritem") else ""
-    run(main, snakemake, "rank {wildcards.recommender} on {wildcards.dataset}" + part)
+    job = "rank {wildcards.recommender} on {wildcards.dataset}"
+    if hasattr(snakemake.wildcards, "scatteritem"):
+        job += " (part {wildcards.scatteritem})"
+    run(main, snakemake, job)

@@ -15,7 +15,8 @@ if codecs.lookup(encoding).name != "utf-8":
     raise WorkflowError(
         f"error: Python takes text for {encoding} here, not for UTF-8; say export PYTHONUTF8=1, and run again"
     )
-ROOT = Path(workflow.snakefile).parents[2]  # if the project is imported from git, an address
+# the folder of the project; its address if the project is imported from git
+ROOT = Path(workflow.snakefile).parents[2]
 if set("{}") & set(str(ROOT)):
     raise WorkflowError(
         f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own"
@@ -28,9 +29,8 @@ def own(name):
     return local(os.path.relpath(path)) if path.is_file() else workflow.source_path(f"../../{name}")
 
 
-version = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))["project"][
-    "version"
-]
+pyproject = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))
+version = pyproject["project"]["version"]
 try:
     from sampled_metrics import __version__ as installed
 except ImportError:
@@ -41,6 +41,7 @@ if installed not in (version, f"{version}+checkout"):
         "run pip install --no-deps --editable . in the workflow's folder, or give pip its git address"
     )
 
+# after the check, as another version of the library may not have these names
 from sampled_metrics_study.data import archives
 from sampled_metrics.errors import ConfigError
 from sampled_metrics_study.recommenders.registry import (
@@ -115,7 +116,8 @@ DOWNLOADS = {
     for name in config["study"]
     if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
 }
-# Parameters of rules; the estimators may take P(x | r) as binomial.
+# parameters of rules: whether negatives are drawn with replacement, and whether the estimators take
+# them to be, so that P(x | r) is binomial
 DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
 
@@ -160,11 +162,12 @@ def own_files(wildcards):
 
 def archive_of(wildcards):
     """The file with the events of a dataset: the user's own, or the download."""
-    files = own_files(wildcards)
-    for archive, dataset in DOWNLOADS.items():
-        if dataset == wildcards.dataset:
-            files.append(f"<data>/{archive}")
-    return files[0]
+    downloaded = [
+        f"<data>/{archive}"
+        for archive, dataset in DOWNLOADS.items()
+        if dataset == wildcards.dataset
+    ]
+    return [*own_files(wildcards), *downloaded][0]
 
 
 def split_entry(wildcards):
@@ -183,11 +186,17 @@ def imported_file(wildcards):
     return PRECOMPUTED[dataset, name].file(dataset)
 
 
+def imported_name(wildcards):
+    """The name of ready-made ranks in messages."""
+    dataset, name = IMPORTED[wildcards.table]
+    return f"{name} on {dataset}"
+
+
 def written_folders():
     """The folders that the rules of this config write to, as far as they are there."""
     results = Path(workflow.pathvars.get("results"))
     data = Path(workflow.pathvars.get("data"))
-    tops = [results / name for name in ("toy", "logs", "benchmarks", *config["study"])]
-    tops += [data / name for name in config["study"]]
-    paths = [results, *tops, *(path for top in tops for path in top.rglob("*"))]
+    folders = [results / name for name in ("toy", "logs", "benchmarks", *config["study"])]
+    folders += [data / name for name in config["study"]]
+    paths = [results, *folders, *(path for folder in folders for path in folder.rglob("*"))]
     return [path for path in paths if path.is_dir()]

@@ -6,6 +6,9 @@ scattergather:
     users=1,
 
 
+PARTS_OF_USERS = len(gather.users("{scatteritem}"))
+
+
 rule rank:
     input:
         split=SPLIT,
@@ -18,6 +21,7 @@ rule rank:
         "<results>/benchmarks/{dataset}/rank-{recommender}.tsv"
     params:
         code=code("rank"),
+        # only factors have a precision; without them, another one does not rank again
         precision=lambda wildcards: (
             config["ranking"]["precision"]
             if TRAINERS[wildcards.recommender].has_factors
@@ -27,7 +31,7 @@ rule rank:
         "../../scripts/rank.py"
 
 
-if len(gather.users("{scatteritem}")) > 1:
+if PARTS_OF_USERS > 1:
 
     use rule rank as rank_part with:
         output:
@@ -71,10 +75,11 @@ if IMPORTED:
             table=pattern_of(IMPORTED),
         params:
             code=code("import_ranks"),
-            # a function of the input would not run it again
+            # runs the rule again, as the time of an ancient file does not; a function of the input
+            # would not, either
             content=lambda wildcards: content(imported_file(wildcards)),
             reading=lambda wildcards: PRECOMPUTED[IMPORTED[wildcards.table]].reading,
-            name=lambda wildcards: "{1} on {0}".format(*IMPORTED[wildcards.table]),
+            name=imported_name,
         script:
             "../../scripts/import_ranks.py"
 

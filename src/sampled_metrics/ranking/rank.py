@@ -102,22 +102,26 @@ def rank_users(
     """
     chosen = np.arange(split.shape.users)[users]
     rows = np.flatnonzero(np.isin(split.user, chosen))
-    last: list[int] = []
+    last_by_block: list[int] = []  # how many held-out items are at -inf
     threads = _threads_for(scores, len(rows)) if threads is None else threads
     with parallel(threads) as run:
         count: Callable[[Ints], tuple[Ints, Ints]]
         if not isinstance(scores, tuple):
-            # The last digit of a score may depend on the other users of its block. So the blocks
-            # are those of all.
+            # The last digit of a score may depend on the other users of its block. So a block ends
+            # where one would end if all users were ranked, and at users who are left out.
             size = users_of_batch(split.shape.items, batch_size)
             follows_a_gap = np.diff(chosen, prepend=-2) > 1
             begins_block = follows_a_gap | (np.diff(chosen // size, prepend=-1) > 0)
             block_of_chosen = np.cumsum(begins_block)
-            number = block_of_chosen[np.searchsorted(chosen, split.user[rows])]
+            block_of_row = block_of_chosen[np.searchsorted(chosen, split.user[rows])]
             count = partial(
-                _count_scores, scores=scores, split=split, tolerance=tolerance, last=last
+                _count_scores,
+                scores=scores,
+                split=split,
+                tolerance=tolerance,
+                last_by_block=last_by_block,
             )
-            blocks = in_blocks(rows, number)
+            blocks = in_blocks(rows, block_of_row)
         elif is_on_device(scores[0]):
             on_device = DeviceCounts(*scores, split)
             count = on_device.count
@@ -127,7 +131,7 @@ def rank_users(
             blocks = blocks_of_rows(rows, threads)
         steps = progress(range(len(blocks)))
         counted = [block_counts for _, block_counts in zip(steps, run(count, blocks), strict=True)]
-    warn_of_last(sum(last), len(rows), stacklevel=4)
+    warn_of_last(sum(last_by_block), len(rows), stacklevel=4)
     nothing = np.empty(0, dtype=np.int64)  # for a split without rows
     above = np.concatenate([nothing, *(above_of_block for above_of_block, _ in counted)])
     tied = np.concatenate([nothing, *(tied_of_block for _, tied_of_block in counted)])
@@ -199,47 +203,59 @@ def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) 
 
 
 def _count_scores(
-    rows: Ints, scores: ScoreFunction, split: Split, tolerance: Tolerance | None, last: list[int]
+    rows: Ints,
+    scores: ScoreFunction,
+    split: Split,
+    tolerance: Tolerance | None,
+    last_by_block: list[int],
 ) -> tuple[Ints, Ints]:
     """Return above and tied, (rows,) each, of a block of users.
 
-    The number of held-out items at -inf is added to `last`.
+    The number of held-out items at -inf is added to `last_by_block`.
     """
+    # --- scores of the held-out items, and of the items that are not candidates
     user = split.user[rows]
     users = slice(int(user[0]), int(user[-1]) + 1)
     block = block_of_scores(scores, users, split.shape.items, as_array)
     device = Device(block)
-    row = user - user[0]
+    user_in_block = user - user[0]
+    held_out_score = device.entries(block, user_in_block, split.item[rows])
+    last_by_block.append(int(np.count_nonzero(held_out_score == -np.inf)))
     excluded, offsets = split.non_candidates(rows)
-    owner = np.repeat(np.arange(len(rows)), np.diff(offsets))
-    target = device.entries(block, row, split.item[rows])
-    excluded_scores = device.entries(block, row[owner], excluded)
-    low = target
-    high = target
+    row_of_excluded = np.repeat(np.arange(len(rows)), np.diff(offsets))
+    excluded_scores = device.entries(block, user_in_block[row_of_excluded], excluded)
+
+    # --- the ends of the tie
+    low = held_out_score
+    high = held_out_score
     if tolerance is not None:
         with np.errstate(invalid="ignore"):
-            slack = np.where(np.isfinite(target), tolerance(user, target), 0.0)
-        low = target - slack
-        high = target + slack
-    above, reached, wrong = _compared(device, block, row, (low, high))
+            slack = np.where(np.isfinite(held_out_score), tolerance(user, held_out_score), 0.0)
+        low = held_out_score - slack
+        high = held_out_score + slack
+
+    # --- counts among all items, less those among the items that are not candidates
+    above, reached, wrong = _compared(device, block, user_in_block, (low, high))
     if wrong.any():
-        wrong -= np.bincount(owner[not_comparable(excluded_scores)], minlength=len(rows))
+        wrong_excluded = row_of_excluded[not_comparable(excluded_scores)]
+        wrong -= np.bincount(wrong_excluded, minlength=len(rows))
         require_comparable(wrong > 0, split.user_ids[user])
-    last.append(int(np.count_nonzero(target == -np.inf)))
-    above -= np.bincount(owner[excluded_scores > high[owner]], minlength=len(rows))
-    reached -= np.bincount(owner[excluded_scores >= low[owner]], minlength=len(rows))
-    return above, reached - above - 1
+    excluded_above = row_of_excluded[excluded_scores > high[row_of_excluded]]
+    above -= np.bincount(excluded_above, minlength=len(rows))
+    excluded_reached = row_of_excluded[excluded_scores >= low[row_of_excluded]]
+    reached -= np.bincount(excluded_reached, minlength=len(rows))
+    return above, reached - above - 1  # the held-out item reaches its own score
 
 
 def _compared(
-    device: Device, block: Any, row: Ints, thresholds: tuple[NDArray[Any], NDArray[Any]]
+    device: Device, block: Any, user: Ints, thresholds: tuple[NDArray[Any], NDArray[Any]]
 ) -> NDArray[np.int64]:
     """Return how many scores of each row are above its tie, in it or above it, and not comparable.
 
     Args:
         device: of the block.
         block: (users, items) scores.
-        row: (rows,) rows of the block, ascending.
+        user: (rows,) the user of each row, as an index in the block, ascending.
         thresholds: low and high, (rows,) each: the ends of the tie.
 
     Returns:
@@ -248,14 +264,16 @@ def _compared(
     """
     items = block.shape[1]
     step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
-    counts = np.zeros((3, len(row)), dtype=np.int64)
-    for start in range(0, len(row), step):
+    are_floats = thresholds[0].dtype.kind == "f"  # whole numbers are always comparable
+    counts = np.zeros((3, len(user)), dtype=np.int64)
+    for start in range(0, len(user), step):
         part = slice(start, start + step)
-        scores = device.comparable(device.rows(block, row[part]))
+        scores = device.comparable(device.rows(block, user[part]))
         low, high = (device.put(threshold[part, np.newaxis]) for threshold in thresholds)
         counts[0, part] = device.count(scores > high)
         counts[1, part] = device.count(scores >= low)
-        if thresholds[0].dtype.kind == "f" and not device.pull(device.xp.max(scores)) < np.inf:
+        # the largest score is NaN or +∞ if any is
+        if are_floats and not device.pull(device.xp.max(scores)) < np.inf:
             counts[2, part] = device.count(~(scores < np.inf))
     return counts
 

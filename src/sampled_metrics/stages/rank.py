@@ -224,10 +224,10 @@ class Prepared:
             until: the index of the boundary.
             show: shows how far the run is.
         """
-        numbers = counts.unfinished(until)
+        unfinished = counts.unfinished(until)
         start = 0
-        for block, items_at in self.order.blocks(self.users[numbers]):
-            counts.score(numbers[start : start + len(block)], until, items_at, show)
+        for block, items_at in self.order.blocks(self.users[unfinished]):
+            counts.score(unfinished[start : start + len(block)], until, items_at, show)
             start += len(block)
 
 
@@ -271,12 +271,14 @@ class _Run:
             return earlier
         require_writable(self.file)
         with Journal(f"{self.file}.journal", self.identity) as journal:
+            # another process may have written the file before this one had the journal
             if path.exists() and (earlier is None or StagedRanks.read(path).depth != earlier.depth):
-                earlier = self._read()  # another process has written it since
+                earlier = self._read()
             if earlier is not None and earlier.depth == self.design.depth:
                 return earlier
             with _fate_of_scores_noted(journal):
                 table = self._computed(journal, earlier)
+            # by the name that was given, for messages, if it still leads to the file
             table.write(self.file if Path(self.file).absolute() == path else path)
             return table
 
@@ -292,7 +294,7 @@ class _Run:
                 counts.go_on_from(self.file, earlier, *self._indices(earlier))
             for until in counts.parts:
                 prepared.complete(counts, until, show)
-                is_first_stage = until < len(counts.boundaries)
+                is_first_stage = until < len(counts.boundaries)  # the last part ends after all
                 outlook = counts.outlook if is_first_stage and self.is_of_all_users else ""
                 if outlook:
                     warnings.warn(outlook, Remark, stacklevel=4)
@@ -323,12 +325,14 @@ class _Run:
         depth = self.design.depth
         if _is_deeper(depth, file_depth):
             return f"has {_depth_text(file_depth)}; the run goes on from it to {_depth_text(depth)}"
-        but = "" if self.ranker.name else ", but for some pairs again, which have the same scores"
+        exception = ""
+        if not self.ranker.name:
+            exception = ", but for some pairs again, which have the same scores"
         if file_depth == depth:
-            return f"is complete; nothing was scored{but}"
+            return f"is complete; nothing was scored{exception}"
         return (
             f"has {_depth_text(file_depth)}, of which {_depth_text(depth)} is a part; it stays as "
-            f"it is, and nothing was scored{but}"
+            f"it is, and nothing was scored{exception}"
         )
 
     def _indices(self, table: StagedRanks) -> tuple[Ints, Ints]:

@@ -30,7 +30,7 @@ KEYS = ("k", "depth", "seed", "boundaries", "digests")
 DIGESTS = ("training", "held_out", "users", "users_in_all", "order", "ranker")
 
 _Rule = tuple[str, Any, str]
-"""A column, (rows,) whether its value is wrong, and what it must be."""
+"""A column, (rows,) whether its value is wrong, and what it must be; or the same of a key."""
 
 
 def fault(rows: pd.DataFrame, content: Any) -> str:
@@ -40,8 +40,8 @@ def fault(rows: pd.DataFrame, content: Any) -> str:
     """
     if not isinstance(content, dict) or not {*KEYS} <= {*content}:
         return ": lacks k, depth, seed, boundaries or digests"
-    for key, is_right, rule in _rules_of_content(**{key: content[key] for key in KEYS}):
-        if not is_right:
+    for key, is_wrong, rule in _rules_of_content(**{key: content[key] for key in KEYS}):
+        if is_wrong:
             return f": {key} must be {rule}, not {shown(content[key])}"
     steps = content["boundaries"]
     return (
@@ -55,26 +55,25 @@ def fault(rows: pd.DataFrame, content: Any) -> str:
 def _rules_of_content(
     k: Any, depth: Any, seed: Any, boundaries: Any, digests: Any
 ) -> Iterator[_Rule]:
-    yield "k", is_whole(k) and 1 <= k <= MOST, "a whole number, 1 or more"
-    yield (
-        "depth",
-        depth is None or (is_real(depth) and depth >= 1),
-        "a number of 1 or more, or null",
-    )
-    yield "seed", is_whole(seed) and seed >= 0, "a whole number, 0 or more"
+    """Yield what each key of the content can be."""
+    is_k = is_whole(k) and 1 <= k <= MOST
+    yield "k", not is_k, "a whole number, 1 or more"
+    is_depth = depth is None or (is_real(depth) and depth >= 1)
+    yield "depth", not is_depth, "a number of 1 or more, or null"
+    is_seed = is_whole(seed) and seed >= 0
+    yield "seed", not is_seed, "a whole number, 0 or more"
     are_whole = isinstance(boundaries, list) and all(map(is_whole, boundaries))
-    yield (
-        "boundaries",
-        are_whole and are_boundaries(boundaries, 1),
-        "0, 10, 30, 100, 300, and so on",
-    )
+    are_right = are_whole and are_boundaries(boundaries, 1)
+    yield "boundaries", not are_right, "0, 10, 30, 100, 300, and so on"
     is_text = isinstance(digests, dict) and all(
         isinstance(digest, str) for digest in digests.values()
     )
-    yield "digests", is_text and {*DIGESTS} <= {*digests}, f"text by name: {', '.join(DIGESTS)}"
+    has_all_digests = is_text and {*DIGESTS} <= {*digests}
+    yield "digests", not has_all_digests, f"text by name: {', '.join(DIGESTS)}"
 
 
 def _fault_of_columns(rows: pd.DataFrame, boundaries: list[int]) -> str:
+    """Return which column is missing, is there twice or has values of another type."""
     counts = []
     for boundary in boundaries:
         counts += [f"above_{boundary}", f"tied_{boundary}"]
@@ -93,6 +92,7 @@ def _fault_of_columns(rows: pd.DataFrame, boundaries: list[int]) -> str:
 
 
 def _first_fault(rows: pd.DataFrame, rules: Iterator[_Rule]) -> str:
+    """Return the first rule that a row breaks, with the row; empty if there is none."""
     for column, is_wrong, rule in rules:
         if np.any(is_wrong):
             row = int(np.flatnonzero(is_wrong)[0])
@@ -121,20 +121,18 @@ def _rules_of_cells(rows: pd.DataFrame, k: int, boundaries: list[int]) -> Iterat
     yield "uniform", ~rows["uniform"].between(0, 1), "from 0 to 1"
     yield "score", rows["score"].isna() | (rows["score"] == np.inf), "a number below infinity"
     is_beaten = rows["outcome"] == "beaten"
-    are_unlike = ~rows["outcome"].isin(OUTCOMES) | (is_beaten != (above == k))
-    yield "outcome", are_unlike, f"beaten where above is k = {k}, and complete or open elsewhere"
+    is_wrong = ~rows["outcome"].isin(OUTCOMES) | (is_beaten != (above == k))
+    yield "outcome", is_wrong, f"beaten where above is k = {k}, and complete or open elsewhere"
     for boundary in boundaries:
-        at = rows[f"above_{boundary}"]
-        ties_at = rows[f"tied_{boundary}"]
-        yield (
-            f"above_{boundary}",
-            (at < -1) | (at > min(k, boundary)),
-            f"from -1 to {min(k, boundary)}",
-        )
-        are_wrong = (ties_at < -1) | ((ties_at < 0) != (at < 0)) | (at + ties_at > boundary)
+        above_at = rows[f"above_{boundary}"]
+        tied_at = rows[f"tied_{boundary}"]
+        most = min(k, boundary)
+        yield f"above_{boundary}", (above_at < -1) | (above_at > most), f"from -1 to {most}"
+        is_one_missing = (tied_at < 0) != (above_at < 0)
+        are_too_many = above_at + tied_at > boundary
         yield (
             f"tied_{boundary}",
-            are_wrong,
+            (tied_at < -1) | is_one_missing | are_too_many,
             f"-1 where above_{boundary} is -1, and from 0 elsewhere, with it {boundary} at most",
         )
     for column in ("user", "item"):
@@ -191,30 +189,31 @@ class _Stages:
     Attributes:
         k: as in `StagedRanks`.
         steps: (boundaries,) the boundaries.
-        at: (rows, boundaries) counts above.
-        ties_at: (rows, boundaries) counts of ties.
+        above_at: (rows, boundaries) counts above.
+        tied_at: (rows, boundaries) counts of ties.
         is_reached: (rows, boundaries) whether a row has counts.
         user: (rows,) the number of the user.
         first_row: (rows,) the first row of the user.
-        last: (rows,) the index of the last boundary.
-        is_below: (rows, boundaries) whether the user's number is below the share that goes on.
+        last_boundary: (rows,) the index of the last boundary.
+        is_in_share: (rows, boundaries) whether the user is in the share that goes on, by the
+            user's number.
     """
 
     def __init__(self, rows: pd.DataFrame, content: dict[str, Any]) -> None:
         self.k = content["k"]
         self.steps = np.array(content["boundaries"])
-        self.at: Ints = rows[[f"above_{step}" for step in self.steps]].to_numpy()
-        self.ties_at: Ints = rows[[f"tied_{step}" for step in self.steps]].to_numpy()
-        self.is_reached = self.at >= 0
+        self.above_at: Ints = rows[[f"above_{step}" for step in self.steps]].to_numpy()
+        self.tied_at: Ints = rows[[f"tied_{step}" for step in self.steps]].to_numpy()
+        self.is_reached = self.above_at >= 0
         self.user: Ints = pd.factorize(rows["user"])[0]
         _, first_rows = np.unique(self.user, return_index=True)
         self.first_row: Ints = first_rows[self.user]
-        self.last = last_boundary(self.steps, rows["candidates"].to_numpy())
+        self.last_boundary = last_boundary(self.steps, rows["candidates"].to_numpy())
         uniform = rows["uniform"].to_numpy()[:, np.newaxis]
-        self.is_below: NDArray[np.bool_] = uniform < shares(content["depth"], self.steps)
+        self.is_in_share: NDArray[np.bool_] = uniform < shares(content["depth"], self.steps)
 
     def all_of_user(self, is_true: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return whether something is true in all rows of the user of each of (rows,) rows."""
+        """Return for each row whether (rows,) `is_true` holds in all rows of its user."""
         misses = np.bincount(self.user, ~is_true)
         return misses[self.user] == 0
 
@@ -237,32 +236,34 @@ def _rules_of_boundary(stages: _Stages, index: int) -> Iterator[_Rule]:
     They are compared with those at the boundary before.
     """
     step = stages.steps[index]
-    at = stages.at[:, index]
-    ties_at = stages.ties_at[:, index]
-    is_reached = stages.is_reached
-    column = f"above_{step}"
-    is_here = is_reached[:, index]
+    above_column = f"above_{step}"
+    tied_column = f"tied_{step}"
+    above = stages.above_at[:, index]
+    tied = stages.tied_at[:, index]
+    is_reached = stages.is_reached[:, index]
+    is_beaten = above == stages.k
+
+    # beside the boundary before
     if index:
         before = stages.steps[index - 1]
-        falls = is_here & (at < stages.at[:, index - 1])
-        yield (
-            column,
-            falls | (is_here & ~is_reached[:, index - 1]),
-            f"above_{before} or more, or -1",
-        )
-        are_fewer = is_here & (at < stages.k) & (ties_at < stages.ties_at[:, index - 1])
-        yield f"tied_{step}", are_fewer, f"tied_{before} or more"
-    yield column, is_here & (index > stages.last), "-1 from half of the candidates on"
-    yield (
-        column,
-        is_here != is_reached[stages.first_row, index],
-        "-1 in all rows of a user or in none",
-    )
-    yield f"tied_{step}", (at == stages.k) & (ties_at != 0), f"0 where {column} is k = {stages.k}"
+        falls = is_reached & (above < stages.above_at[:, index - 1])
+        leaves_out = is_reached & ~stages.is_reached[:, index - 1]
+        yield above_column, falls | leaves_out, f"above_{before} or more, or -1"
+        are_fewer = is_reached & (above < stages.k) & (tied < stages.tied_at[:, index - 1])
+        yield tied_column, are_fewer, f"tied_{before} or more"
+
+    # at this boundary
+    is_beyond = is_reached & (index > stages.last_boundary)
+    yield above_column, is_beyond, "-1 from half of the candidates on"
+    is_unlike_user = is_reached != is_reached[stages.first_row]
+    yield above_column, is_unlike_user, "-1 in all rows of a user or in none"
+    yield tied_column, is_beaten & (tied != 0), f"0 where {above_column} is k = {stages.k}"
+
+    # at the next one
     if index + 1 < len(stages.steps):
-        is_open = is_here & ~stages.all_of_user(at == stages.k)
-        goes_on = is_open & stages.is_below[:, index] & (index < stages.last)
-        is_wrong = is_reached[:, index + 1] != goes_on
+        is_open = is_reached & ~stages.all_of_user(is_beaten)
+        goes_on = is_open & stages.is_in_share[:, index] & (index < stages.last_boundary)
+        is_wrong = stages.is_reached[:, index + 1] != goes_on
         by_depth = (
             f"-1 if the user does not go on from {step}, by counts, depth and uniform, and else "
             "from 0 on"
@@ -274,33 +275,42 @@ def _rules_of_ends(rows: pd.DataFrame, stages: _Stages) -> Iterator[_Rule]:
     """Yield what the counts can be in the end, beside those at the last boundary of a row."""
     above, tied, scored = (rows[column].to_numpy() for column in ("above", "tied", "scored"))
     row = np.arange(len(rows))
-    end = stages.is_reached.sum(axis=1) - 1
-    at_end = stages.at[row, end]
-    ties_at_end = stages.ties_at[row, end]
-    step = stages.steps[end]
+
+    # the last boundary of which a row has counts
+    last_reached = stages.is_reached.sum(axis=1) - 1
+    step = stages.steps[last_reached]
+    above_there = stages.above_at[row, last_reached]
+    tied_there = stages.tied_at[row, last_reached]
+
+    # a user ends there, beaten or as an open one, or goes on, to be beaten or complete
     is_beaten = above == stages.k
-    is_done = stages.all_of_user(at_end == stages.k)  # at the boundary
-    stops = ~is_done & ~stages.is_below[row, end]
-    outcome = np.where(is_beaten, "beaten", np.where(stops, "open", "complete"))
+    is_user_beaten_there = stages.all_of_user(above_there == stages.k)
+    is_open = ~is_user_beaten_there & ~stages.is_in_share[row, last_reached]
+    ends_there = is_open | is_user_beaten_there
+
+    outcome = np.where(is_beaten, "beaten", np.where(is_open, "open", "complete"))
     yield "outcome", rows["outcome"].to_numpy() != outcome, "that of counts, depth and uniform"
-    are_fewer = np.where(stops | is_done, above != at_end, above < at_end)
+    is_wrong = np.where(ends_there, above != above_there, above < above_there)
     yield (
         "above",
-        are_fewer,
+        is_wrong,
         "that of the last boundary, and may be more only if the user goes on from it",
     )
-    are_wrong = np.where(
-        is_beaten, tied != 0, np.where(stops, tied != ties_at_end, tied < ties_at_end)
-    )
+    is_wrong_unless_beaten = np.where(is_open, tied != tied_there, tied < tied_there)
     yield (
         "tied",
-        are_wrong,
+        np.where(is_beaten, tied != 0, is_wrong_unless_beaten),
         "that of the last boundary, and may be more only if the user goes on from it; 0 if beaten",
     )
-    most = np.where(is_done | stops, 1 + step, rows["candidates"].to_numpy())
-    # of the stage in which a user is beaten
-    start = np.where(is_done, stages.steps[np.maximum(end - 1, 0)], step)
-    fewest = np.where(~stops & stages.all_of_user(is_beaten), 2 + start, most)
+
+    # The held-out item of the first row is scored, and all candidates up to the end of the user's
+    # last stage. A user who is beaten may stop before its end, but after its start. The stage of
+    # one who is beaten by the last boundary is that before it.
+    most = np.where(ends_there, 1 + step, rows["candidates"].to_numpy())
+    before = stages.steps[np.maximum(last_reached - 1, 0)]
+    stage_start = np.where(is_user_beaten_there, before, step)
+    is_user_beaten = ~is_open & stages.all_of_user(is_beaten)
+    fewest = np.where(is_user_beaten, 2 + stage_start, most)
     is_first = stages.first_row == row
     yield "scored", is_first & ((scored < fewest) | (scored > most)), "that of where the user stops"
     yield "scored", ~is_first & (scored != 1), "1 in all rows of a user but the first"

@@ -32,6 +32,22 @@ from sampled_metrics.stages.journal import Journal, ScoredPairs
 Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
 """Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first."""
 
+CHECKED_PAIRS = 32
+"""Largest number of pairs of a file that are scored again, to see that it is of the same ranker."""
+
+SAME_SCORE = 1e-3
+"""Scores that differ by at most this part of their range are the same.
+
+Sums of floats depend on the machine.
+"""
+
+_VECTORIZED = "np.vectorize(function, otypes=[float])"
+_ADVICE = (
+    "it is called with arrays of users and items; for a function of a single pair, write "
+    f"{_VECTORIZED}"
+)
+_NAMES_AN_ARRAY = re.compile(r"\b(ndarray|arrays?)\b")
+
 
 @dataclass(frozen=True)
 class Ranker:
@@ -99,7 +115,7 @@ class Ranker:
         while isinstance(function, functools.partial | np.vectorize):
             function = function.func if isinstance(function, functools.partial) else function.pyfunc
         function = inspect.unwrap(getattr(function, "__func__", function))
-        if not hasattr(function, "__qualname__"):
+        if not hasattr(function, "__qualname__"):  # an object that can be called
             function = type(function)
         try:
             content = Path(inspect.getfile(function)).read_bytes()
@@ -109,18 +125,8 @@ class Ranker:
         return f"{function.__module__}.{function.__qualname__}, {digest}"
 
     def executor(self) -> Executor:
-        """Return what runs the calls: threads, or that of the caller for one call at a time."""
+        """Return what runs the calls: threads, or the caller's thread for one call at a time."""
         return DaemonThreads(self.concurrency) if self.concurrency > 1 else InCaller()
-
-
-CHECKED = 32
-"""Number of pairs of a file that are scored again, to see that it is of the same ranker."""
-
-SAME = 1e-3
-"""Scores that differ by at most this part of their range are the same.
-
-Sums of floats depend on the machine.
-"""
 
 
 class Request(NamedTuple):
@@ -153,11 +159,14 @@ class _Pending:
     unknown: Ints
     calls_left: int = 0
 
-    def calls(self, largest_number: int) -> list[_Call]:
-        """Divide the unknown pairs evenly among calls; a single call if all are known."""
-        number = max(1, min(largest_number, len(self.unknown)))
-        self.calls_left = number
-        return [_Call(self, positions) for positions in np.array_split(self.unknown, number)]
+    def calls(self, threads: int) -> list[_Call]:
+        """Divide the unknown pairs evenly among calls for some threads, and count the calls.
+
+        If all pairs are known, there is a single call, of no pair, so that an answer comes.
+        """
+        self.calls_left = max(1, min(threads, len(self.unknown)))
+        parts = np.array_split(self.unknown, self.calls_left)
+        return [_Call(self, positions) for positions in parts]
 
 
 class _Call(NamedTuple):
@@ -216,6 +225,7 @@ class Scorer:
         self._known_scores = np.empty(0)
         if journal is not None:
             users, items, scores = journal.scores()
+            # ascending, so that `_pending` can search them
             self._known_pairs, rows = np.unique(self._pair_numbers(users, items), return_index=True)
             self._known_scores = scores[rows]
             known = ScoredPairs(users[rows], items[rows], self._known_scores)
@@ -231,8 +241,8 @@ class Scorer:
         if self._ranker.name is not None or not len(known.scores):
             return
         # pairs that are spread evenly over those that are known
-        number = min(CHECKED, self._ranker.pairs_per_call)
-        positions = np.linspace(0, len(known.scores) - 1, number)
+        most_pairs = min(CHECKED_PAIRS, self._ranker.pairs_per_call)
+        positions = np.linspace(0, len(known.scores) - 1, most_pairs)
         checked = np.unique(positions.astype(np.int64))
         users = known.users[checked]
         items = known.items[checked]
@@ -240,9 +250,9 @@ class Scorer:
         now = self._checked(users, items, self._begin(users, items).result())
 
         finite = known.scores[np.isfinite(known.scores)]
-        spread = float(np.ptp(finite)) if len(finite) else 0.0
+        score_range = float(np.ptp(finite)) if len(finite) else 0.0
         with np.errstate(invalid="ignore"):  # -inf less -inf
-            is_close = np.abs(now - before) <= SAME * spread
+            is_close = np.abs(now - before) <= SAME_SCORE * score_range
         differs = (now != before) & ~is_close
         if differs.any():
             pair = int(differs.argmax())
@@ -270,9 +280,9 @@ class Scorer:
     def share(self, waiting: int, most: int) -> int:
         """Return how many of those that wait, users or pairs, the next request takes.
 
-        With one call at a time, these are as many as it may take. With several, it takes the share
-        of a thread, so that no thread is idle: users wait for the threads that end first, and the
-        calls get smaller towards the end.
+        With one call at a time, it takes as many as it may. With several, it takes no more than the
+        share of a thread, so that some are left for the threads that end first. The calls get
+        smaller towards the end, and no thread is idle.
         """
         return max(1, min(most, math.ceil(waiting / self._ranker.concurrency)))
 
@@ -303,15 +313,15 @@ class Scorer:
                 for answer in wait(running, return_when=FIRST_COMPLETED).done:
                     call = running.pop(answer)
                     pending = call.pending
-                    pending.scores[call.positions] = self._kept(call, answer)
+                    pending.scores[call.positions] = self._checked_and_kept(call, answer)
                     pending.calls_left -= 1
                     if not pending.calls_left:
                         take(pending.request, pending.scores)
         except BaseException as error:
-            seconds = None if isinstance(error, Exception) else 0
-            for answer in wait(running, seconds).done:
+            is_interruption = not isinstance(error, Exception)
+            for answer in wait(running, timeout=0 if is_interruption else None).done:
                 with suppress(Exception):  # the first error is raised
-                    self._kept(running[answer], answer)
+                    self._checked_and_kept(running[answer], answer)
             raise
 
     def _begin_calls(
@@ -319,14 +329,15 @@ class Scorer:
     ) -> None:
         """Take requests for the idle threads, and add their calls to those that run."""
         idle = self._ranker.concurrency - len(running)
-        requests: list[_Pending] = []
-        while len(requests) < idle and (request := next_request()) is not None:
+        pending_requests: list[_Pending] = []
+        while len(pending_requests) < idle and (request := next_request()) is not None:
             pending = self._pending(request)
             self.count += len(pending.unknown)
-            requests.append(pending)
-        for index, pending in enumerate(requests):
+            pending_requests.append(pending)
+        for index, pending in enumerate(pending_requests):
             # the threads are divided evenly; the first requests get those that are left over
-            threads = idle // len(requests) + (index < idle % len(requests))
+            threads, left_over = divmod(idle, len(pending_requests))
+            threads += index < left_over
             for call in pending.calls(threads):
                 answer = self._begin(call.users, call.items)
                 running[answer] = call
@@ -337,7 +348,10 @@ class Scorer:
         if not len(self._known_pairs):
             return _Pending(request, np.empty(size), np.arange(size))
         pairs = self._pair_numbers(request.users, request.items)
-        place = np.minimum(np.searchsorted(self._known_pairs, pairs), len(self._known_pairs) - 1)
+        # where a pair is among the known ones; of an unknown pair, the place of another one, whose
+        # score the answer replaces
+        place = np.searchsorted(self._known_pairs, pairs)
+        place = np.minimum(place, len(self._known_pairs) - 1)
         unknown = np.flatnonzero(self._known_pairs[place] != pairs)
         return _Pending(request, self._known_scores[place], unknown)
 
@@ -347,7 +361,7 @@ class Scorer:
 
     def _begin(self, users: Ints, items: Ints) -> Future[Any]:
         """Begin to score (pairs,) users and items, and return their future scores."""
-        if not len(users):
+        if not len(users):  # all scores are known: an empty answer, without a call of the function
             return InCaller().submit(list)
         arguments = self._arguments(users, items)
         return self._executor.submit(_answer, self._ranker.score, *arguments)
@@ -359,7 +373,7 @@ class Scorer:
             self._split.item_ids[items] if self._with_ids.items else items,
         )
 
-    def _kept(self, call: _Call, answer: Future[Any]) -> Floats:
+    def _checked_and_kept(self, call: _Call, answer: Future[Any]) -> Floats:
         """Return the (pairs,) scores of a call, which are checked, and kept in the journal."""
         if not len(call.positions):
             return np.empty(0)
@@ -397,7 +411,7 @@ class Scorer:
         if is_single and len(users) == 1:  # a function of a single pair
             answer = [answer]
         elif is_single:
-            raise DataError(f"score returned one value for {len(users)} pairs; {_SINGLE}")
+            raise DataError(f"score returned one value for {len(users)} pairs; {_ADVICE}")
         answer = scores_of_pairs(answer, *self._arguments(users, items))
         numbers = as_scores(answer, "must be numbers, one for each pair")
         if numbers.shape != users.shape:
@@ -421,14 +435,6 @@ def _as_float64(numbers: NDArray[Any]) -> Floats:
     return scores
 
 
-_VECTORIZED = "np.vectorize(function, otypes=[float])"
-_SINGLE = (
-    "it is called with arrays of users and items; for a function of a single pair, write "
-    f"{_VECTORIZED}"
-)
-_NAMES_AN_ARRAY = re.compile(r"\b(ndarray|arrays?)\b")
-
-
 def _answer(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
     """Return what a function of scores returns.
 
@@ -444,7 +450,7 @@ def _answer(function: Score, users: NDArray[Any], items: NDArray[Any]) -> Any:
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             if _NAMES_AN_ARRAY.search(str(error)):  # it took an array for a single value
                 cause = f"{type(error).__name__}: {error}"
-                raise DataError(f"score failed, {cause}; {_SINGLE}") from error
+                raise DataError(f"score failed, {cause}; {_ADVICE}") from error
             if len(users) > 1:
-                error.add_note(f"score failed on {len(users)} pairs; {_SINGLE}")
+                error.add_note(f"score failed on {len(users)} pairs; {_ADVICE}")
             raise

@@ -22,6 +22,7 @@ FOLDS = 5
 
 _EXPONENT = 0.75  # of the share of users who go on
 
+# 10, 30, 100, 300, … up to more candidates than there are
 _STEPS = [digit * 10**power for power in range(1, 12) for digit in (1, 3)]
 
 
@@ -34,7 +35,8 @@ def boundaries(candidates: int) -> Ints:
 def are_boundaries(numbers: Sequence[Any], candidates: int) -> bool:
     """Return whether numbers are the boundaries of so many candidates, or of more."""
     are_enough = len(numbers) >= len(boundaries(candidates))
-    return are_enough and list(numbers) == [0, *_STEPS][: len(numbers)]
+    expected = [0, *_STEPS][: len(numbers)]
+    return are_enough and list(numbers) == expected
 
 
 def shares(depth: float | None, boundaries: Ints) -> Floats:
@@ -54,8 +56,8 @@ def numbers_of_users(names: Sequence[Any], seed: int) -> tuple[Floats, Ints]:
 
     Both depend on the users' names and the seed alone.
     """
-    uniform = np.array([number / 2**64 for number in _hashes(names, seed, "share")])
-    fold = np.array([number % FOLDS for number in _hashes(names, seed, "fold")])
+    uniform = np.array([whole / 2**64 for whole in _hashes(names, seed, "share")])
+    fold = np.array([whole % FOLDS for whole in _hashes(names, seed, "fold")])
     return uniform, fold
 
 

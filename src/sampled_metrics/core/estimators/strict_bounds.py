@@ -53,19 +53,20 @@ SIGNIFICANCE = 0.05
 IMPOSSIBLE = 0.01
 """No ranks explain a sample if the p-value of `free` is at most this."""
 
-_LEAST = 0.005  # smallest share of the users that makes a class
-_STEPS = 30  # most steps of the fit, of the search for an end, and of those that leave members out
-_NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
+_SMALLEST_CLASS = 0.005  # smallest share of the users that makes a class
+# most steps of a fit, of the search for an end, and of those that leave members out
+_MOST_STEPS = 30
+_NEGLIGIBLE = 1e-3  # effects on a sample below this, in standard errors, are rounding
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
-_MISSING = 1e-9  # a member with a slope above minus this is not missing
+_ZERO_SLOPE = 1e-9  # a slope that is no further below 0 is taken to be 0
 # smallest sum of squares that slopes are compared with; the sum of a perfect fit is 0
-_LEAST_SQUARES = 0.1
+_SMALLEST_SQUARES = 0.1
 _ROUNDING = 1e-9  # relative error of the bounds of a distance
-_FIRST = 12  # members that are taken first, about
+_FIRST_MEMBERS = 12  # number of members, about, that a fit without a start begins with
 # the first target of a search, relative to the best mixture of the fit and one member
 _FIRST_REACH = 5.0
 _NEAR = 1 / 8  # below this part of the wanted distance, Newton's method would go too far
-_GROWTH = 3.0  # the next target, relative to one that is so near
+_GROWTH_FROM_NEAR = 3.0  # the next target after one that is so near, relative to it
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape uses
 # samples that fit no better than the observed one, itself included, at the significance of the test
 _DECISIVE = 10
@@ -92,10 +93,10 @@ class Tolerance:
     slope: float
 
 
-PRECISE = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
+PRECISE = Tolerance(step=1e-4, distance=1e-2, effect=1e-3, slope=1e-5)
 """The tolerance for the users that are analysed."""
 
-ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
+ROUGH = Tolerance(step=1e-2, distance=0.25, effect=0.1, slope=0.02)
 """The tolerance for weights that a part of the users chooses for others.
 
 Such weights vary by more than the error.
@@ -134,7 +135,8 @@ class Fit:
         observed = counts / users
         fitted = mixture.probabilities.mean(axis=0)
         proportions = np.zeros(len(mixture.probabilities))
-        for _ in range(_STEPS):
+        for _ in range(_MOST_STEPS):
+            # the least squares are weighted by the errors of the fit before
             scale = inverse_errors(fitted, users)
             distances = _without_negligible(mixture.distances(observed, scale), tolerance)
             proportions = _nearest(distances, proportions, tolerance)
@@ -144,7 +146,13 @@ class Fit:
             if np.abs(fitted - before).max() < tolerance.step * largest_error:
                 break
         return cls(
-            mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance
+            mixture=mixture,
+            proportions=proportions,
+            observed=observed,
+            fitted=fitted,
+            scale=inverse_errors(fitted, users),
+            users=users,
+            tolerance=tolerance,
         )
 
     def near(self, mixture: Mixture) -> "Fit":
@@ -180,22 +188,27 @@ class Fit:
             return np.full_like(self.fitted, np.nan)
         proportions = self._furthest(value, deviations)
         probabilities = self.mixture.probabilities
-        slope = (proportions @ probabilities - self.fitted) * self.scale**2
-        slope -= slope @ self.fitted
-        along = probabilities @ slope
-        deviation = float(np.linalg.norm(slope / self.scale))
+        # (cells,) in which direction the furthest sample is, with the mean 0 over the fitted one
+        direction = (proportions @ probabilities - self.fitted) * self.scale**2
+        direction -= direction @ self.fitted
+        error = float(np.linalg.norm(direction / self.scale))
+
+        # The weights are a line, offset + steepness * direction. The line through the members of
+        # the support has the lowest limit. A level one takes its place if rounding spoils it.
+        places = probabilities @ direction
         support = proportions > 1e-9 * proportions.max()
-        spread = along[support] - along[support].mean()
-        # a straight line through the members of the support is the best one, up to rounding
-        steepness = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0
-        lines = [0.0, max(steepness, 0.0)]
-        offsets = [float((value - line * along).max()) for line in lines]
+        centred = places[support] - places[support].mean()
+        squares = centred @ centred
+        steepness_of_support = centred @ value[support] / squares if squares > 0 else 0.0
+        steepnesses = [0.0, max(steepness_of_support, 0.0)]
+        # the smallest offsets for which no member has a value above its mean weight
+        offsets = [float((value - steepness * places).max()) for steepness in steepnesses]
         limits = [
-            offset + deviations * line * deviation
-            for offset, line in zip(offsets, lines, strict=True)
+            offset + deviations * steepness * error
+            for offset, steepness in zip(offsets, steepnesses, strict=True)
         ]
         best = int(np.argmin(limits))
-        return side * (offsets[best] + lines[best] * slope)
+        return side * (offsets[best] + steepnesses[best] * direction)
 
     def _furthest(self, value: Floats, deviations: float) -> Floats:
         """Return the proportions with the largest mean of (members,) values within a distance.
@@ -209,14 +222,15 @@ class Fit:
         low = float(self.proportions @ value)
         high = float(value.max())
         value_range = float(np.ptp(value))
+        # the first target: what is gained on the way from the fit to a member, up to the distance
         fitted_place = (self.distances @ self.proportions)[:, np.newaxis]
-        away = np.linalg.norm(self.distances - fitted_place, axis=0)
-        reach = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
-        proportions = self.proportions
+        from_fit = np.linalg.norm(self.distances - fitted_place, axis=0)
+        reach = (value - low) * np.minimum(1.0, deviations / np.maximum(from_fit, 1e-300))
         target = min(low + _FIRST_REACH * float(reach.max()), high)
+        proportions = self.proportions
         penalty = _PENALTY * max(deviations, 1e-3) / max(value_range, 1e-300)
         error = self.tolerance.distance * deviations
-        for _ in range(_STEPS):
+        for _ in range(_MOST_STEPS):
             if target - low <= 1e-9 * max(value_range, abs(low)):
                 return self.proportions
             rows = np.vstack((self.distances, penalty * (value - target)))
@@ -227,7 +241,7 @@ class Fit:
             if distance <= deviations + error and is_far_enough:
                 break
             if distance < _NEAR * deviations:
-                target = min(low + _GROWTH * (target - low), high)
+                target = min(low + _GROWTH_FROM_NEAR * (target - low), high)
                 continue
             slope = penalty**2 * (target - reached) / distance
             newton = reached - (distance - deviations) / slope
@@ -319,8 +333,8 @@ class ShapeEstimate(Estimate):
         """Return the best fits with a shape, by default its own, to (outcomes,) counts."""
         shape = shape or self.estimator.shape
         return tuple(
-            (users, self._fit(users, by_shape[shape], counts, PRECISE))
-            for users, by_shape in self._classes
+            (rank_class, self._fit(rank_class, by_shape[shape], counts, PRECISE))
+            for rank_class, by_shape in self._classes
         )
 
     def fits_of_part(self, shape: str, part: Floats) -> Fits:
@@ -335,25 +349,27 @@ class ShapeEstimate(Estimate):
         """
         stronger = MIXTURES[MIXTURES.index(shape) + 1]
         fits = []
-        for users, by_shape in self._classes:
-            fit = self._fit(users, by_shape[stronger], part, ROUGH)
-            fits.append((users, fit.near(by_shape[shape]) if fit else None))
+        for rank_class, by_shape in self._classes:
+            fit = self._fit(rank_class, by_shape[stronger], part, ROUGH)
+            fits.append((rank_class, fit.near(by_shape[shape]) if fit else None))
         return tuple(fits)
 
     def _fit(
-        self, users: RankClass, mixture: Mixture, counts: Floats, tolerance: Tolerance
+        self, rank_class: RankClass, mixture: Mixture, counts: Floats, tolerance: Tolerance
     ) -> Fit | None:
-        in_cells = self._in_cells(users, counts)
-        return Fit.from_counts(mixture, in_cells, tolerance) if in_cells.any() else None
+        """Return the fit to a class of users, from (outcomes,) counts; None without its users."""
+        cell_counts = self._cell_counts(rank_class, counts)
+        return Fit.from_counts(mixture, cell_counts, tolerance) if cell_counts.any() else None
 
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
         """Return the classes of users with the mixture of each shape."""
         return class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
 
-    def _in_cells(self, users: RankClass, counts: Floats) -> Floats:
-        cell_indices, cell_count = cells(users)
-        sums = np.bincount(cell_indices, counts[users.outcomes], minlength=cell_count)
+    def _cell_counts(self, rank_class: RankClass, counts: Floats) -> Floats:
+        """Return the (cells,) counts of a class of users, from (outcomes,) counts."""
+        cell_indices, cells_in_all = cells(rank_class)
+        sums = np.bincount(cell_indices, counts[rank_class.outcomes], minlength=cells_in_all)
         return sums.astype(np.float64)
 
     def bounding_weights(
@@ -377,18 +393,19 @@ class ShapeEstimate(Estimate):
         largest[:, wanted] = -np.inf
         fitted[:, wanted] = 0.0
         total = sum(fit.users for _, fit in fits if fit)
-        for (users, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
+        for (rank_class, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
             share = fit.users / total if fit else 0.0
-            cell_indices, cell_count = cells(users)
+            cell_indices, cells_in_all = cells(rank_class)
             for metric in wanted:
                 values = by_shape[FREE].values[:, metric]
-                for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
+                extremes = (values.min(), values.max())
+                for end, side in enumerate((-1, 1)):
                     if fit is None:
-                        cell_weights = np.full(cell_count, extreme)
+                        cell_weights = np.full(cells_in_all, extremes[end])
                     else:
                         cell_weights = fit.weights(metric, side, deviations * float(np.sqrt(share)))
                         fitted[end, metric] += share * float(cell_weights @ fit.fitted)
-                    weights[end, metric, users.outcomes] = cell_weights[cell_indices]
+                    weights[end, metric, rank_class.outcomes] = cell_weights[cell_indices]
                     smallest[end, metric] = min(smallest[end, metric], cell_weights.min())
                     largest[end, metric] = max(largest[end, metric], cell_weights.max())
         return Bounds(weights, least=smallest, most=largest, fitted=fitted)
@@ -413,13 +430,13 @@ class ShapeEstimate(Estimate):
         """
         tests = []
         has_several_events = shares.nnz > shares.shape[0]
-        for (members, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
+        for (rank_class, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
             if fit is None:
                 continue
             test = ShapeTest.from_fit(fit, by_shape[FREE].probabilities)
             if has_several_events:
-                cell_indices, _ = cells(members)
-                places = shares[:, members.outcomes] @ test.directions[cell_indices]
+                cell_indices, _ = cells(rank_class)
+                places = shares[:, rank_class.outcomes] @ test.directions[cell_indices]
                 test = test.inflated(places, users)
             tests.append(test)
         return p_value_of(tests, seed, significance)
@@ -454,7 +471,7 @@ class ShapeTest:
         differences = (any_ranks - fit.fitted) * fit.scale
         left, singular, _ = np.linalg.svd(differences.T, full_matrices=False)
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
-        directions -= fit.fitted @ directions
+        directions -= fit.fitted @ directions  # so that the fitted shares are at 0
         members = (fit.mixture.probabilities @ directions).T
         return cls(fit, directions, members, observed=fit.observed @ directions)
 
@@ -476,31 +493,32 @@ class ShapeTest:
         """Return the (dimensions,) place of a sample that is drawn from the fit."""
         events = max(1, round(self.fit.users))
         probabilities = self.fit.fitted / self.fit.fitted.sum()
-        return self.inflation * (rng.multinomial(events, probabilities) / events) @ self.directions
+        inflated_shares = self.inflation * (rng.multinomial(events, probabilities) / events)
+        return inflated_shares @ self.directions
 
     def statistic(self, place: Floats) -> float:
         """Return the squared distance of the nearest mixture from a place."""
-        apart = self.members - place[:, np.newaxis]
-        proportions = _nearest(apart, self._start, ROUGH)
-        return float(np.sum((apart @ proportions) ** 2))
+        from_place = self.members - place[:, np.newaxis]
+        proportions = _nearest(from_place, self._start, ROUGH)
+        return float(np.sum((from_place @ proportions) ** 2))
 
     def is_beyond(self, place: Floats, limit: float) -> bool:
         """Return whether the statistic at a place is at least a limit.
 
         The steps to the nearest mixture have bounds of the statistic, and end once these decide.
         """
-        apart = self.members - place[:, np.newaxis]
+        from_place = self.members - place[:, np.newaxis]
         margin = _ROUNDING * abs(limit)
-        for step in _steps(apart, self._start, ROUGH):
+        for step in _steps(from_place, self._start, ROUGH):
             if step.upper_bound < limit - margin:
                 return False
             if step.lower_bound > limit + margin:
                 return True
-        return float(np.sum((apart @ step.proportions) ** 2)) >= limit
+        return float(np.sum((from_place @ step.proportions) ** 2)) >= limit
 
     @property
     def _start(self) -> Floats:
-        """The (members,) proportions of the fit."""
+        """The (members,) proportions of the fit, from which the search for others starts."""
         start = np.zeros(self.members.shape[1])
         start[: len(self.fit.proportions)] = self.fit.proportions
         return start
@@ -515,9 +533,10 @@ def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> fl
     rng = np.random.default_rng(seed)
     samples = round(_DECISIVE / significance)
     observed = sum(test.statistic(test.observed) for test in tests)
+    limit = observed - _NEGLIGIBLE**2  # up to rounding
+    # both count the observed sample
     further = 1
     drawn = 1
-    limit = observed - _NEGLIGIBLE**2  # up to rounding
     while drawn < samples and further <= _DECISIVE:
         places = [test.draw(rng) for test in tests]
         further += _are_beyond(tests, places, limit)
@@ -529,7 +548,7 @@ def _are_beyond(tests: Sequence[ShapeTest], places: Sequence[Floats], limit: flo
     """Return whether the sum of the statistics of tests at their places is at least a limit."""
     if not tests:
         return limit <= 0
-    # of the last test, only which side of the rest it is on matters
+    # a whole statistic takes longer than the side of a limit, which is enough of the last test
     before_last = zip(tests[:-1], places[:-1], strict=True)
     rest = limit - sum(test.statistic(place) for test, place in before_last)
     return tests[-1].is_beyond(places[-1], rest)
@@ -539,7 +558,7 @@ def class_mixtures(
     outcomes: Outcomes, metrics: tuple[Metric, ...], replacement: bool | None
 ) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
     """Return the classes of users with the mixture of each shape."""
-    classes = rank_classes(outcomes, _LEAST)
+    classes = rank_classes(outcomes, _SMALLEST_CLASS)
     sizes_by_class = tuple(users.sizes for users in classes)
     mixtures_by_class = _mixtures(sizes_by_class, metrics, replacement)
     return tuple(zip(classes, mixtures_by_class, strict=True))
@@ -568,10 +587,11 @@ def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
     Dimensions in which no member is further than a negligible distance from 0 are left out.
     """
     upper, order = qr(coordinates, mode="r", pivoting=True)
-    # without this dimension and the rest
-    left_out = np.sqrt(np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1))
-    kept = np.empty((int((left_out > tolerance.effect).sum()), coordinates.shape[1]))
-    kept[:, order] = upper[: len(kept)]
+    # (dimensions,) the largest distance of a member from 0 in this dimension and the later ones
+    largest_rest = np.sqrt(np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1))
+    dimensions = int((largest_rest > tolerance.effect).sum())
+    kept = np.empty((dimensions, coordinates.shape[1]))
+    kept[:, order] = upper[:dimensions]
     return kept
 
 
@@ -630,10 +650,10 @@ class _Step(NamedTuple):
 def _steps(coordinates: Floats, start: Floats, tolerance: Tolerance) -> Iterator[_Step]:
     """Yield the steps to the proportions for which ‖Σ_k ν_k c_k‖ is least.
 
-    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same
-    direction; it is 1 - Σ_k ν_k. The problem is solved for the members of `start`, or a dozen if it
-    is 0. Others are added until none is missing, and those that are 0 are left out, in the first
-    steps only, so that rounding cannot repeat a step for ever.
+    A step minimises ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² instead. Its ν has the same direction, and is
+    divided by its sum. The least sum of squares is 1 - Σ_k ν_k. The first step is for the members
+    of `start`, or for a dozen if it is 0. Others are added until none is missing. Those that are 0
+    are left out, in the first steps only, so that rounding cannot repeat a step for ever.
     """
     members = coordinates.shape[1]
     rows = np.vstack((coordinates, np.ones(members)))
@@ -641,19 +661,20 @@ def _steps(coordinates: Floats, start: Floats, tolerance: Tolerance) -> Iterator
     target[-1] = 1.0
     taken = start > 0
     if not taken.any():
-        taken[:: max(1, members // _FIRST)] = True
+        taken[:: max(1, members // _FIRST_MEMBERS)] = True
     for step in count():
         solution = nonnegative_least_squares(rows[:, taken], target)
         excess = rows[:, taken] @ solution - target
         slope = rows.T @ excess
         yield _Step(taken.copy(), solution, -excess, float(-slope.min()))
-        least_squares = max(1 - solution.sum(), _LEAST_SQUARES)
-        is_steep = slope < -max(tolerance.slope * least_squares, _MISSING)
+        least_squares = max(1 - solution.sum(), _SMALLEST_SQUARES)
+        is_steep = slope < -max(tolerance.slope * least_squares, _ZERO_SLOPE)
+        # of members side by side, which are nearly alike, the steepest is enough
         padded = np.concatenate(([np.inf], slope, [np.inf]))
         is_steepest_around = (slope <= padded[:-2]) & (slope <= padded[2:])
         missing = is_steep & is_steepest_around & ~taken
         if not missing.any():
             return
-        if step < _STEPS:
+        if step < _MOST_STEPS:
             taken[taken] = solution > 0
         taken |= missing

@@ -163,7 +163,7 @@ def compare(
     confidence_level = require_confidence_level(confidence_level)
     if best is not None:
         require_whole(2, None, best=best)
-    smallest_that_matters = None if margin is None else Margin.from_given(margin)
+    checked_margin = None if margin is None else Margin.from_given(margin)
     recommenders = read_runs(ranks, "compare", needs_names=True)
     if len(recommenders) < 2:
         raise DataError(
@@ -176,14 +176,14 @@ def compare(
     for runs in recommenders:
         for table in runs.tables:
             table.check_metrics(measures)
-    if smallest_that_matters is not None:
-        smallest_that_matters.require_possible(measures)
+    if checked_margin is not None:
+        checked_margin.require_possible(measures)
     label, corrector = _single_estimator(estimator, first_table)
     setting = Setting(
         confidence_level=confidence_level,
         parameters=first_table.description,
         names=tuple(runs.name for runs in recommenders),
-        margin=smallest_that_matters,
+        margin=checked_margin,
         estimator=label,
         is_uncorrected=corrector is not None and corrector.is_uncorrected,
     )
@@ -191,6 +191,7 @@ def compare(
 
     # --- values
     all_users = _part("", recommenders, measures, corrector, setting)
+    # the error rate is divided among the groups, by Bonferroni's inequality
     level_of_group = 1 - (1 - confidence_level) / max(len(recommenders_by_group), 1)
     setting_of_group = replace(setting, confidence_level=level_of_group)
     parts = [all_users]
@@ -210,12 +211,14 @@ def compare(
     # --- verdicts
     verdicts = list[Verdict]()
     for family in families:
-        verdicts += verdicts_of(family, names, smallest_that_matters)
+        verdicts += verdicts_of(family, names, checked_margin)
     verdicts = adjusted(verdicts, has_all_pairs=len(names) == len(setting.names))
     overall = [verdict for verdict in verdicts if not verdict.group]
     by_group = [verdict for verdict in verdicts if verdict.group]
 
     # --- findings
+    # the first verdict is of two recommenders if there are no more; the first family is of all
+    # users and the main question
     findings: list[Any] = [verdict for verdict in overall if verdict.is_defined]
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
@@ -320,7 +323,7 @@ def _part(
         values[runs.name] = values_of_runs(runs, list(metrics.values()), estimator, rate)
         if setting.margin is not None:
             places[runs.name] = places_of_runs(runs, values[runs.name])
-    # a sum is NaN if the value of a recommender is
+    # NaN, as a metric that is not defined is, if the value of any recommender is NaN
     points = np.sum([user_values.point for user_values in values.values()], axis=0)
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
     return Part(
@@ -342,10 +345,10 @@ def _part(
 
 
 def _family(part: Part, question: str) -> Family:
-    """Return how the intervals of all pairs hold together.
+    """Return all pairs of a part, with the error rates at which their intervals hold together.
 
-    They do by the largest of several t where the values of users are known, else by Bonferroni's
-    inequality.
+    They do by the largest of several t where each user has one value and the users are the only
+    chance, else by Bonferroni's inequality.
     """
     values = dict(part.values)
     if question == THESE_RUNS:
@@ -353,14 +356,17 @@ def _family(part: Part, question: str) -> Family:
             values[name] = user_values.of_these_runs()
     alpha = 1 - part.confidence_level
     pairs = comb(len(values), 2)
+    have_one_value = all(user_values.one_value for user_values in values.values())
+    have_spreads = any(user_values.spreads for user_values in values.values())
+    if pairs == 1:
+        method = ""
+    elif have_one_value and not have_spreads:
+        method = LARGEST_T
+    else:
+        method = BONFERRONI
 
     rates = np.full(len(part.metrics), alpha / pairs)
-    method = "" if pairs == 1 else BONFERRONI
-    have_known_values = all(
-        user_values.one_value and not user_values.spreads for user_values in values.values()
-    )
-    if pairs > 1 and have_known_values:
-        method = LARGEST_T
+    if method == LARGEST_T:
         for number in range(len(part.metrics)):
             by_recommender = np.stack([user_values.low[number] for user_values in values.values()])
             rates[number] = max_t_rate(by_recommender, alpha)
@@ -406,6 +412,7 @@ def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> 
             for number, label in enumerate(family.part.metrics)
         ]
         by_pair.append(verdicts if margin is None else _beside_margin(verdicts, family, margin))
+    # the rows of a metric are together
     return [
         verdict
         for verdicts_on_metric in zip(*by_pair, strict=True)
@@ -421,7 +428,8 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
     b = family.values[name_b]
 
     # (2, metrics) ends of the intervals of b - a - margin and of a - b - margin; if the margin is
-    # relative, those of b - (1 + margin) a and of a - (1 + margin) b
+    # relative, those of b - (1 + margin) a and of a - (1 + margin) b. Below 0, the lead of b over
+    # a, or of a over b, is less than the margin.
     if margin.is_relative:
         interval_b = b.minus(a, 1 + margin.size).interval(family.rates)
         interval_a = a.minus(b, 1 + margin.size).interval(family.rates)
@@ -430,7 +438,8 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
     else:
         ends = np.array([(verdict.low, verdict.high) for verdict in verdicts]).T
         excess_b = ends - margin.size
-        excess_a = -ends[::-1] - margin.size
+        excess_a = -ends[::-1] - margin.size  # the upper end of a - b is minus the lower of b - a
+    are_within = (excess_b[1] < -EQUAL) & (excess_a[1] < -EQUAL)
 
     # ranks are the same for all metrics
     higher_a, higher_b = (
@@ -441,8 +450,7 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
     beside_margin = []
     for number, verdict in enumerate(verdicts):
         conclusion = verdict.conclusion
-        is_within = excess_b[1, number] < -EQUAL and excess_a[1, number] < -EQUAL
-        if conclusion is Conclusion.UNDECIDED and is_within:
+        if conclusion is Conclusion.UNDECIDED and are_within[number]:
             conclusion = Conclusion.EQUIVALENT
         size = Size.UNKNOWN
         if verdict.better is not None:
@@ -508,15 +516,18 @@ def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> lis
     a, b = family.values.values()
     gap = b.minus(a)
     over_users = gap.of_these_runs().interval(family.rates)
-    decided_by_users = (over_users.low > EQUAL) | (over_users.high < -EQUAL)
-    seeds = deciding_seeds(over_users.standard_error, gap.point, gap.spreads, family.rates)
-    fewest = min(spread.freedom + 1 for spread in gap.spreads)
+    are_decided = (over_users.low > EQUAL) | (over_users.high < -EQUAL)
+    seeds_by_metric = deciding_seeds(
+        over_users.standard_error, gap.point, gap.spreads, family.rates
+    )
+    seeds_there_are = min(spread.freedom + 1 for spread in gap.spreads)
     on_new_runs = [verdict for verdict in verdicts if verdict.of == NEW_RUNS]
-    return [
-        Finding("more-seeds", verdict.metric, values={"seeds": int(number)})
-        for verdict, number, is_decided in zip(on_new_runs, seeds, decided_by_users, strict=True)
-        if is_decided and number > fewest and verdict.conclusion is Conclusion.UNDECIDED
-    ]
+    findings = []
+    for verdict, seeds, is_decided in zip(on_new_runs, seeds_by_metric, are_decided, strict=True):
+        is_undecided = verdict.conclusion is Conclusion.UNDECIDED
+        if is_undecided and is_decided and seeds > seeds_there_are:
+            findings.append(Finding("more-seeds", verdict.metric, values={"seeds": int(seeds)}))
+    return findings
 
 
 def _about_part(
@@ -531,22 +542,23 @@ def _about_part(
 
     They say what the intervals are of, how they hold together, and what they assume.
     """
-    families = [family for family in families if family.part is part]
+    families_of_part = [family for family in families if family.part is part]
     findings = list[Finding]()
     have_intervals = any(values.has_interval for values in part.values.values())
     if setting.margin is not None and have_intervals:
         findings.append(Finding("margin"))
     if len(names) < len(part.values):
-        findings.append(_on_best_pairs(part, families, names))
+        findings.append(_on_best_pairs(part, families_of_part, names))
     elif have_intervals and len(names) > 2:
-        findings += [family.finding for family in families]
+        findings += [family.finding for family in families_of_part]
     # the uncorrected AUC has no bias, so that there is nothing to assume
     is_auc_alone = {metric.label for metric in part.metrics.values()} == {"auc"}
     if not (setting.is_uncorrected and is_auc_alone):
         values_of_names = {name: part.values[name] for name in names}
         findings += _about_intervals(values_of_names, estimator, setting)
     if have_intervals:
-        findings += about_seeds([family.question for family in families], recommenders)
+        questions = [family.question for family in families_of_part]
+        findings += about_seeds(questions, recommenders)
     for name, values in part.values.items():
         findings += about(values.findings, name)
     return [*findings, *part.findings]
@@ -583,7 +595,10 @@ def _about_intervals(
     findings: list[Finding] = []
     if estimator.assumed_shape is None:
         findings.append(Finding("equal-bias", values={"estimator": setting.estimator}))
-        is_approximate = bool(np.isinf(next(iter(values.values())).bounds).any())
+        # without a smallest and a largest value of a user, intervals are Student's; the values of
+        # all recommenders have the bounds of the estimator
+        values_of_some = next(iter(values.values()))
+        is_approximate = bool(np.isinf(values_of_some.bounds).any())
         if is_approximate and with_interval:
             findings.append(Finding("approximate", values={"estimator": setting.estimator}))
         return findings

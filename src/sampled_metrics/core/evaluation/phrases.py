@@ -34,16 +34,22 @@ def in_groups(groups: Sequence[str]) -> str:
 def rounded_outward(low: float, high: float) -> tuple[str, str]:
     """Return the ends of an interval as text, rounded outward.
 
-    They have as many decimals as show two digits of the width.
+    They have as many decimals as show two digits of the width, from 2 to 6.
     """
-    decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
+    decimals = 6
+    if high > low:
+        place_of_width = int(np.floor(np.log10(high - low)))
+        decimals = min(max(1 - place_of_width, 2), 6)
     scale = 10.0**decimals
-    # 0.0, not -0.0
-    ends = (
-        np.floor(low * scale + 1e-9) / scale + 0.0,
-        np.ceil(high * scale - 1e-9) / scale + 0.0,
+
+    # an end that is a rounding error past a decimal stays at it
+    slack = 1e-9
+    rounded_low = np.floor(low * scale + slack) / scale + 0.0  # 0.0, not -0.0
+    rounded_high = np.ceil(high * scale - slack) / scale + 0.0
+
+    low_text, high_text = (
+        f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in (rounded_low, rounded_high)
     )
-    low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in ends)
     return low_text, high_text
 
 

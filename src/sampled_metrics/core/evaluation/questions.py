@@ -29,11 +29,13 @@ def answerable(
     """
     if not any(runs.are_seeds for runs in recommenders):
         return [""], []
-    single = [runs.name for runs in recommenders if len(runs.tables) == 1]
-    if single:
-        return [THESE_RUNS], [Finding("these-runs", values={"reason": "one seed", "of": single})]
+    with_one_seed = [runs.name for runs in recommenders if len(runs.tables) == 1]
+    if with_one_seed:
+        reason = {"reason": "one seed", "of": with_one_seed}
+        return [THESE_RUNS], [Finding("these-runs", values=reason)]
     if not all(values[runs.name].one_value for runs in recommenders):
-        return [THESE_RUNS], [Finding("these-runs", values={"reason": "strict bounds", "of": []})]
+        reason = {"reason": "strict bounds", "of": []}
+        return [THESE_RUNS], [Finding("these-runs", values=reason)]
     return [NEW_RUNS, THESE_RUNS], []
 
 

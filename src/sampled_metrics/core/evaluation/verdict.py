@@ -154,7 +154,8 @@ class Verdict:
         """
         if self.better is None:
             return _WORDS[self.conclusion]
-        return f'"{self.better}"' if self.better.strip('"') in _WORDS.values() else self.better
+        is_like_conclusion = self.better.strip('"') in _WORDS.values()
+        return f'"{self.better}"' if is_like_conclusion else self.better
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -240,6 +241,7 @@ def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
         return Conclusion.NO_VERDICT
     if low <= EQUAL and high >= -EQUAL:
         return Conclusion.UNDECIDED
+    # the difference is one of estimates, which strict bounds need not contain
     excludes_difference = difference < low - EQUAL or difference > high + EQUAL
     return Conclusion.NO_VERDICT if excludes_difference else Conclusion.BETTER
 
@@ -253,6 +255,7 @@ def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list
     if not has_all_pairs:
         return [replace(verdict, p_value=math.nan) for verdict in verdicts]
     verdicts = list(verdicts)
+    # the places of the verdicts by metric, question, and whether they are of groups
     families: dict[tuple[str, str, bool], list[int]] = {}
     for place, verdict in enumerate(verdicts):
         families.setdefault((verdict.metric, verdict.of, bool(verdict.group)), []).append(place)

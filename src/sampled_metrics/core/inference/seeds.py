@@ -67,14 +67,14 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.inference.means import Intervals
 
-_NODES = 161  # of the mean over the ratio of two deviations
-# of the logarithms of ratios on both sides of the estimate, for two seeds; less for more
+_NODES = 161  # number of values of l that stand for its distribution
+# distance of the outermost node from the estimate of l, for two seeds; with more it is smaller
 _REACH = 20.0
-_LEAST_RATIO = 1e-6  # of two deviations; smaller ones are taken to be this
-_LEAST_TAIL = 1e-300  # smallest probability that is told apart from 0
+_SMALLEST_RATIO = 1e-6  # smallest ratio of two deviations; a smaller one is taken to be this
+_SMALLEST_TAIL = 1e-300  # takes the place of a probability of 0, which has no logarithm
 _TOLERANCES = {"xatol": 1e-12, "xrtol": 0.0}  # of the logarithms of roots
-_MOST_SEEDS = 1024  # that are asked whether they would decide
-_SLACK = 1e-9  # relative, of the limits between which a root is sought
+_MOST_SEEDS = 1024  # largest number of seeds that is tried
+_SLACK = 1e-9  # moves the limits of a root apart, as rounding may put a limit past the root
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,10 @@ class SeedSpread:
             values: (seeds, metrics, users) values of users.
         """
         seeds, _, users = values.shape
+        # what is left without the means of the users and of the seeds
         residuals = values - values.mean(axis=0)
         residuals -= residuals.mean(axis=2, keepdims=True)
+        # their mean square, with its degrees of freedom, divided by U S
         interaction = (
             (residuals**2).sum(axis=(0, 2)) / (max(users - 1, 1) * (seeds - 1)) / (users * seeds)
         )
@@ -206,12 +208,13 @@ def deciding_seeds(
     """
     rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), mean.shape)
     users_square = (ndtri(rates / 2) ** 2) * _users_variance(standard_error, spreads)
-    largest_square = mean**2 - users_square  # of the half width by seeds
+    # h(α)² has to be below mean², which leaves this to r(α)²
+    seeds_square = mean**2 - users_square
     numbers = np.zeros(len(mean), dtype=np.int64)
-    for metric in np.flatnonzero(largest_square > 0):
+    for metric in np.flatnonzero(seeds_square > 0):
         spreads_of_metric = [spread.of_metric(int(metric)) for spread in spreads]
-        largest_width = float(np.sqrt(largest_square[metric]))
-        numbers[metric] = _seeds_below(spreads_of_metric, largest_width, float(rates[metric]))
+        allowed_width = float(np.sqrt(seeds_square[metric]))
+        numbers[metric] = _seeds_below(spreads_of_metric, allowed_width, float(rates[metric]))
     return numbers
 
 
@@ -227,6 +230,7 @@ def _seeds_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> i
 
     if not is_below(_MOST_SEEDS):
         return 0
+    # a search by halves, as half widths fall with the number of seeds; index 0 is two seeds
     return 2 + bisect_left(range(2, _MOST_SEEDS), True, key=is_below)
 
 
@@ -259,19 +263,22 @@ class _Students:
         a, b = spreads
         seeds = np.array([a.freedom, b.freedom]) + 1
         freedom = a.freedom + b.freedom
+        # (2, metrics) s_A and s_B, relative to the larger one, which scales V(l) in the end
         deviations = np.sqrt(np.stack((a.variance, b.variance)) * seeds[:, np.newaxis])
         largest = deviations.max(axis=0)
-        relative = np.maximum(deviations / np.where(largest > 0, largest, 1.0), _LEAST_RATIO)
-        # l at the nodes, around the estimate
+        relative = np.maximum(deviations / np.where(largest > 0, largest, 1.0), _SMALLEST_RATIO)
+        # (metrics, nodes) l, around the estimate
         estimate = np.log(relative[0] / relative[1])
-        nodes = np.linspace(-1, 1, _NODES) * _REACH / np.sqrt(min(a.freedom, b.freedom))
-        ratios = estimate[:, np.newaxis] + nodes
+        offsets = np.linspace(-1, 1, _NODES) * _REACH / np.sqrt(min(a.freedom, b.freedom))
+        log_ratios = estimate[:, np.newaxis] + offsets
         # q(l) / f, and from it the probability of l and V(l)
-        squares = a.freedom * (relative[0, :, np.newaxis] * np.exp(-ratios)) ** 2
-        pooled = (squares + b.freedom * relative[1, :, np.newaxis] ** 2) / freedom
-        logs = np.log(_prior(ratios, seeds)) - a.freedom * ratios - freedom / 2 * np.log(pooled)
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-        variances = pooled * (np.exp(2 * ratios) / seeds[0] + 1 / seeds[1])
+        squares_a = a.freedom * (relative[0, :, np.newaxis] * np.exp(-log_ratios)) ** 2
+        squares_b = b.freedom * relative[1, :, np.newaxis] ** 2
+        pooled = (squares_a + squares_b) / freedom
+        log_prior = np.log(_prior(log_ratios, seeds))
+        log_shares = log_prior - a.freedom * log_ratios - freedom / 2 * np.log(pooled)
+        shares = np.exp(log_shares - log_shares.max(axis=1, keepdims=True))
+        variances = pooled * (np.exp(2 * log_ratios) / seeds[0] + 1 / seeds[1])
         return cls(
             shares / shares.sum(axis=1, keepdims=True),
             largest[:, np.newaxis] * np.sqrt(variances),
@@ -281,30 +288,36 @@ class _Students:
     def half_width(self, alpha: Floats | float) -> Floats:
         """Return the (metrics,) distances that are exceeded with the (metrics,) probabilities α."""
         rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), len(self.shares))
+        # the quantile of a mixture is between those of its narrowest and its widest part
         t = -stdtrit(self.freedom, rates / 2)
         smallest = t * self.deviations.min(axis=1)
         largest = t * self.deviations.max(axis=1)
         if self.deviations.shape[1] == 1:
             return largest
 
-        def too_far(distance: Floats, metric: Ints) -> Floats:
+        def excess(distance: Floats, metric: Ints) -> Floats:
             return np.log(rates[metric]) - np.log(self.tail(distance, metric))
 
-        return _root(too_far, smallest, largest)
+        return _root(excess, smallest, largest)
 
     def tail(self, distance: Floats, metric: Ints) -> Floats:
-        """Return the (some,) probabilities of at least these distances above 0, of some metrics."""
+        """Return the probabilities that variables are at least so far from 0, on either side.
+
+        Args:
+            distance: (some,) distances.
+            metric: (some,) the metric of each distance.
+        """
         tails = 2 * stdtr(self.freedom, -distance[:, np.newaxis] / self.deviations[metric])
-        return np.maximum((self.shares[metric] * tails).sum(axis=1), _LEAST_TAIL)
+        return np.maximum((self.shares[metric] * tails).sum(axis=1), _SMALLEST_TAIL)
 
 
-def _prior(ratios: Floats, seeds: Ints) -> Floats:
+def _prior(log_ratios: Floats, seeds: Ints) -> Floats:
     """Return the prior p(l), up to a factor, for (2,) numbers of seeds.
 
-    l is the logarithm of the ratio of two deviations.
+    The logarithms l and the constants are those at the top of this file.
     """
-    scale = 0.7 + 2 * (1 - seeds.min() / seeds.max())
-    return np.exp(-((ratios / scale) ** 2) / 2) + 0.01 * (seeds.sum() - 2)
+    scale = 0.7 + 2 * (1 - seeds.min() / seeds.max())  # τ
+    return np.exp(-((log_ratios / scale) ** 2) / 2) + 0.01 * (seeds.sum() - 2)
 
 
 def _p_value(distance: Floats, users_variance: Floats, students: _Students) -> Floats:
@@ -315,20 +328,24 @@ def _p_value(distance: Floats, users_variance: Floats, students: _Students) -> F
         users_variance: (metrics,) variances of the means over users.
         students: what the seeds give.
     """
+    # The seeds have a part r of the half width. As r / (the smallest deviation) is at least z, this
+    # share of the distance is at most r.
     smallest = students.deviations.min(axis=1)
     deviation = np.sqrt(users_variance + smallest**2)
-    share = np.divide(smallest, deviation, out=np.zeros_like(smallest), where=deviation > 0)
+    smallest_share = np.divide(
+        smallest, deviation, out=np.zeros_like(smallest), where=deviation > 0
+    )
 
-    def too_far(seeds_width: Floats, metric: Ints) -> Floats:
+    def excess(seeds_width: Floats, metric: Ints) -> Floats:
         z = ndtri(students.tail(seeds_width, metric) / 2)
         square = z**2 * users_variance[metric] + seeds_width**2
         return np.log(square) - 2 * np.log(distance[metric])
 
-    seeds_width = _root(too_far, distance * share, distance)
+    seeds_width = _root(excess, distance * smallest_share, distance)
     p_value = np.ones_like(distance)
     has_width = seeds_width > 0
     p_value[has_width] = students.tail(seeds_width[has_width], np.flatnonzero(has_width))
-    # where the seeds have no part in it, the p-value is that of the users alone
+    # where seeds do not differ, or the distance is 0, the p-value is that of the users alone
     no_deviation = np.where(distance > 0, np.inf, 0.0)
     z_of_users = np.divide(distance, deviation, out=no_deviation, where=deviation != 0)
     return np.where(has_width, p_value, 2 * ndtr(-z_of_users))
@@ -343,16 +360,16 @@ def _root(rising: Callable[[Floats, Ints], Floats], low: Floats, high: Floats) -
         high: the upper limits.
     """
     roots = low.copy()
-    some = np.flatnonzero(low > 0)
-    if len(some):
+    metrics = np.flatnonzero(low > 0)
+    if len(metrics):
         from scipy.optimize.elementwise import find_root  # slow to import, and used only here
 
-        ends = np.log(low[some]) - _SLACK, np.log(high[some]) + _SLACK
+        log_limits = np.log(low[metrics]) - _SLACK, np.log(high[metrics]) + _SLACK
         solution = find_root(
-            lambda logs, metric: rising(np.exp(logs), metric),
-            ends,
-            args=(some,),
+            lambda log_numbers, metric: rising(np.exp(log_numbers), metric),
+            log_limits,
+            args=(metrics,),
             tolerances=_TOLERANCES,
         )
-        roots[some] = np.exp(solution.x)
+        roots[metrics] = np.exp(solution.x)
     return roots

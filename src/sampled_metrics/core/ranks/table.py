@@ -67,7 +67,7 @@ class Table(ABC):
     """The functions that take such a table."""
 
     beside: ClassVar[tuple[str, ...]] = ()
-    """Other kinds that such a table is compared with."""
+    """The kinds of tables that such a table is compared with, beside its own."""
 
     is_sampled: ClassVar[bool] = False
     """Whether true metrics are estimated by an estimator, as from ranks among sampled negatives."""
@@ -265,20 +265,20 @@ class Ranked(Table):
         return {"Rows": str(len(self)), "Users": users, "Candidates": span(self.candidates, "d")}
 
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
-        """Pair each table with one: the first that has users, or, if none has, the first."""
+        """Pair each table with the base: the first that has users, or, if none has, the first."""
         tables: list[Ranked] = [self, *others]
-        base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
+        base = next((index for index, table in enumerate(tables) if table.user is not None), 0)
         numbers = [tables[base].user_numbers] * len(tables)
-        for place in range(len(tables)):
-            if place == base:
+        for index in range(len(tables)):
+            if index == base:
                 continue
-            earlier, later = sorted((base, place))  # messages name the tables in their order
+            earlier, later = sorted((base, index))  # messages name the tables in their order
             users = pair_users(tables[earlier], tables[later], (names[earlier], names[later]))
             users_of_base, users_of_table = users if earlier == base else users[::-1]
-            # a user may have another number in another pair
-            number = np.empty(users_of_base.max() + 1, dtype=np.int64)
-            number[users_of_base] = numbers[base]
-            numbers[place] = number[users_of_table]
+            # a pair numbers the users anew; all tables take the numbers of the base
+            number_in_base = np.empty(users_of_base.max() + 1, dtype=np.int64)
+            number_in_base[users_of_base] = numbers[base]
+            numbers[index] = number_in_base[users_of_table]
         return numbers, _on_pairing(tables, names)
 
 
@@ -314,13 +314,15 @@ def pair_users(table: Ranked, other_table: Ranked, names: tuple[str, str]) -> tu
     if table.user is not None and other_table.user is not None:
         users, other_users = _numbered(pd.Index(table.user), pd.Index(other_table.user), names)
     elif len(table) == len(other_table):
-        known = table if table.user is not None else other_table
-        users = other_users = known.user_numbers
+        table_with_users = table if table.user is not None else other_table
+        users = table_with_users.user_numbers
+        other_users = users
     else:
         raise DataError(
             f"{names[0]} has {len(table)} users and {names[1]} {len(other_table)}; to be compared "
             "they must have the same users"
         )
+    # a user's rows may be in another order, so that the candidates are compared in theirs
     order = np.lexsort((table.candidates, users))
     other_order = np.lexsort((other_table.candidates, other_users))
     n = table.candidates[order]
