@@ -3,7 +3,7 @@
 A new one is two functions, for numbers and form, a caption, and an entry here.
 
 The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
-A job depends on the functions of its own entries.
+A job depends on this file, and on the functions of its own entries.
 """
 
 from collections.abc import Mapping

@@ -134,9 +134,12 @@ def for_recommenders(path):
 
 def in_report(path, what, category="{dataset}", **labels):
     """A result that is in a category of the report, with the caption of its name."""
-    return report(
-        path, f"../report/{Path(path).stem}.rst", category=category, labels={"what": what, **labels}
-    )
+    caption = f"{Path(path).stem}.rst"
+    if ROOT.is_dir() and not (ROOT / "workflow/report" / caption).is_file():
+        raise WorkflowError(
+            f"error: workflow/report/{caption}: is missing; write the caption of {path}"
+        )
+    return report(path, f"../report/{caption}", category=category, labels={"what": what, **labels})
 
 
 def entry_files(entries, folder, category):

@@ -1,4 +1,4 @@
-"""Draw the results of evaluate, correct, compare, expect and plan.
+"""Draw the results of evaluate, correct, compare, expect, published and plan.
 
 They are values with intervals, legible without colour.
 """
@@ -15,6 +15,7 @@ import pandas as pd
 
 from sampled_metrics._registry import layouts
 from sampled_metrics.core.estimators import estimator_name, line_styles
+from sampled_metrics.core.evaluation.phrases import rounded_outward
 from sampled_metrics.core.evaluation.standings import MANY, best_of
 from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict, verdict_of_row
@@ -49,7 +50,7 @@ _NARROW = 0.04
 
 
 class Mark(NamedTuple):
-    """A value with an interval; what is missing is NaN."""
+    """A value with an interval, or an interval alone; what is missing is NaN."""
 
     value: float
     low: float
@@ -58,6 +59,11 @@ class Mark(NamedTuple):
     style: int = 0  # number of its marker and its colour
     filled: bool = True
     name: str = ""  # in the legend
+
+    @property
+    def middle(self) -> float:
+        """The value, or the middle of an interval without one."""
+        return (self.low + self.high) / 2 if np.isnan(self.value) else self.value
 
 
 _Entry = tuple[str, str, Mark]  # the label of a metric, the label of a row, and its mark
@@ -204,7 +210,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
         ticks.append(height + (len(marks) - 1) / 2)
         labels.append(textwrap.fill(literal(label), _LABEL))
         for mark in marks:
-            if not np.isnan(mark.value):
+            if not np.isnan(mark.middle):
                 _mark(axes, mark.value, height, mark)
             height += 1
     if panel.of_differences:
@@ -233,7 +239,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
 
 def _write_value(axes: Axes, mark: Mark, height: float) -> None:
     """Write the text of a mark above it, within the axes; that of a missing one at the left."""
-    if np.isnan(mark.value):
+    if np.isnan(mark.middle):
         axes.text(
             0.02,
             height,
@@ -243,7 +249,7 @@ def _write_value(axes: Axes, mark: Mark, height: float) -> None:
             fontsize="small",
         )
         return
-    across = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
+    across = axes.transLimits.transform(axes.transScale.transform((mark.middle, height)))[0]
     width = _SHARE * 72 * axes.bbox.width / axes.figure.dpi
     half = min(_LETTER * len(mark.text) / width / 2, 0.5)
     axes.annotate(
@@ -290,7 +296,8 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
     look = style(mark.style) | {"linestyle": "none", "capsize": 3, "markersize": 6, **more}
     look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
     ends = np.array([[value - mark.low], [mark.high - value]])
-    if (ends < 0).any():  # the interval excludes the value
+    is_alone = np.isnan(mark.value) and not np.isnan(mark.middle)
+    if is_alone or (ends < 0).any():  # an interval without a value, or one that excludes it
         middle = (mark.low + mark.high) / 2
         reach = (mark.high - mark.low) / 2
         axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
@@ -302,7 +309,7 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 
 
 def _values(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `evaluate` or `correct`.
+    """Lay out the result of `evaluate`, `correct` or `published`, whose intervals have no value.
 
     It has a row for each recommender, estimator and metric, or group.
     """
@@ -322,7 +329,10 @@ def _values(table: pd.DataFrame) -> Picture:
             words["estimator"] = estimator_name(words["estimator"])
         name = ": ".join(words.values())
         number = styles[row[labels[-1]]] if labels else 0
-        text = captions.in_digits(row["value"], row["low"], row["high"])
+        if "value" in row:
+            text = captions.in_digits(row["value"], row["low"], row["high"])
+        else:
+            text = " to ".join(rounded_outward(row["low"], row["high"]))
         mark = _mark_of(row, "value", text, number, row.get("assumes") != NO_BIAS)
         part = ", ".join(str(row[column]) for column in ("group", "of") if column in table)
         if part:
@@ -330,7 +340,8 @@ def _values(table: pd.DataFrame) -> Picture:
             name = part
         entries.append((row["metric"], name, mark))
     by_metric = bool(labels) or "group" in table or "of" in table
-    panels = _panels(entries, f"value, {interval}", by_metric=by_metric)
+    subject = "value" if "value" in table else "true metric"
+    panels = _panels(entries, f"{subject}, {interval}", by_metric=by_metric)
     if "assumes" in table:
         return Picture(panels, _assumptions(table, interval))
     over = captions.over_users_and_seeds if "of" in table else captions.over_users
@@ -416,6 +427,7 @@ LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
     ("metric", "difference", "low", "high", "conclusion"): _differences,
     ("recommender", "estimator", "metric", "exact", "expected", "deviation"): _expectations,
     ("metric", "value", "low", "high"): _values,
+    ("recommender", "estimator", "metric", "low", "high", "assumes"): _values,
 }
 """The columns of a result, and the function that lays it out."""
 
@@ -437,7 +449,7 @@ def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Pa
 
 
 def _mark_of(row: Mapping[str, Any], value: str, *look: Any) -> Mark:
-    return Mark(float(row[value]), float(row["low"]), float(row["high"]), *look)
+    return Mark(float(row.get(value, np.nan)), float(row["low"]), float(row["high"]), *look)
 
 
 def only_panel(panels: list[Panel]) -> Panel:

@@ -50,6 +50,10 @@ SENTENCES = [
         "(--negatives). … exact=True",
     ),
     (
+        of("usual-sample", source="a.csv", rows=300, candidates=100),
+        "a.csv: Each of 300 has 100 candidates. If … how many negatives were drawn … exact=True",
+    ),
+    (
         of("fewer-negatives", source="ranks", column="rank", last=51, negatives=100, most=101),
         "No rank is above 51, although 100 negatives allow up to 101. If fewer were sampled, … "
         "wrong: say how many.",

@@ -108,6 +108,27 @@ def test_they_are_refused_unless_they_are_said_to_be_exact() -> None:
     assert sm.exact_ranks(among_100, candidates=3541, exact=True).cautions == ()
 
 
+@pytest.mark.parametrize(
+    ("candidates", "options", "kinds"),
+    [
+        pytest.param(100, {}, ["usual-sample"], id="99 negatives"),
+        pytest.param(1001, {}, ["usual-sample"], id="1000 negatives"),
+        pytest.param(102, {}, [], id="another number"),
+        pytest.param([101] * 399 + [100], {}, [], id="numbers that differ"),
+        pytest.param(100, {"exact": True}, [], id="said to be exact"),
+    ],
+)
+def test_as_many_candidates_as_a_sample_has_are_a_caution(candidates, options, kinds) -> None:
+    ranks = 1 + np.random.default_rng(0).integers(0, np.min(candidates), 400)
+    table = sm.exact_ranks(ranks, candidates=candidates, **options)
+    assert [finding.kind for finding in table.findings] == kinds
+    assert len(table.cautions) == len(kinds)
+
+
+def test_few_ranks_among_100_candidates_have_no_caution() -> None:
+    assert sm.exact_ranks([1, 5, 90], candidates=100).cautions == ()
+
+
 SHALLOW = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
 """Exact ranks, or ranks among 99 negatives, of which none is above a tenth of 900 candidates."""
 

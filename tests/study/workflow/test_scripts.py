@@ -18,6 +18,7 @@ from sampled_metrics.core.ranks.exact import exact_ranks
 from sampled_metrics.file_io import read_npz
 from sampled_metrics.ranking.split import read_split
 from sampled_metrics_study.config import precomputed_ranks
+from sampled_metrics_study.entries import FIGURES, arguments
 from sampled_metrics_study.recommenders import ranking
 from sampled_metrics_study.recommenders.models import (
     FactorModel,
@@ -243,24 +244,19 @@ def beside(script: str, ranks: str) -> list[str]:
     """Put ranks beside those of popular by a script, and return the lines of an error."""
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(ranks, encoding="utf-8")
-    figure_6 = {
-        "metric": "ap",
-        "estimators": ["uncorrected"],
-        "negatives": [1],
-        "replacement": False,
-        "model": "design",
-    }
+    figure_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1]}
+    config = complete_config({"figures": {"figure-5": {"edges": [1]}, "figure-6": figure_6}})
     params = {
         "recommenders": ["popular", "mine"],
         "place": "dataset",
         "subject": "own",
         "options": {"metrics": ["ap"], "repetitions": 1},
-        "arguments": {"figure-5": {"edges": [1]}, "figure-6": figure_6},
+        "arguments": arguments(FIGURES["dataset"], config),
     }
     outputs = {
-        f"figure_{number}_{kind}": f"{number}.{kind}"
-        for number in (5, 6)
-        for kind in ("csv", "svg", "png")
+        f"{name}_{kind}".replace("-", "_"): f"{name}.{kind}"
+        for name, figure in FIGURES["dataset"].items()
+        for kind in figure.kinds
     }
     return run_script(
         script,

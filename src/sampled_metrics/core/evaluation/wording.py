@@ -92,16 +92,16 @@ def _of_comparison(row: Mapping[str, Any], findings: Sequence[Any], setting: Set
         conclusion = on_pair(verdicts[0], replace(setting, gives_advice=False))
     condition = ""
     if verdicts[0].has_interval:
-        assumptions = [finding for finding in findings if finding.kind in _ON_ASSUMPTIONS]
-        condition = _condition(assumptions, setting)
+        condition = condition_of(findings, setting)
     return f"{subject}: {conclusion.removesuffix('.')}{condition}."
 
 
-def _condition(assumptions: Sequence[Any], setting: Setting) -> str:
+def condition_of(findings: Iterable[Any], setting: Setting) -> str:
     """Return what the intervals of a comparison assume, as a clause.
 
     It is empty if they assume nothing.
     """
+    assumptions = [finding for finding in findings if finding.kind in _ON_ASSUMPTIONS]
     if any(finding.kind == "equal-bias" for finding in assumptions):
         return f", if the bias of {estimator_name(setting.estimator)} is equal for both"
     texts = dict.fromkeys(ASSUMPTIONS[finding.values["assumption"]] for finding in assumptions)

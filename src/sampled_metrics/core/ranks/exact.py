@@ -52,6 +52,7 @@ ABOVE_AND_TIED = "the columns above and tied are counts from 0, and exact"
 
 _FEW = 20  # if no rank of so many users comes near n, a caution says so
 _MANY = 200  # and of so many, the command refuses them
+_USUAL_SIZES = (51, 100, 101, 201, 501, 1000, 1001)  # of samples, with the held-out item
 _FAR = 10  # a rank comes near n if it is above n / 10 + 1, the largest rank among n / 10 negatives
 
 
@@ -323,12 +324,15 @@ def _with_caution(table: ExactRanks, columns: Columns, name: str) -> ExactRanks:
     )
     if seems_truncated(table.above + 1, most):
         raise DataError(
-            f"{shallow}, as among {last - 1} sampled negatives; correct, compare and report take "
-            f"sampled ranks, with --negatives {last - 1} (in Python negatives={last - 1}); if "
-            "these are exact, say --exact (in Python exact=True, in a config exact: true)"
+            f"{shallow}, as among {last - 1} sampled negatives or a few more; correct, compare and "
+            "report take sampled ranks, with the number that was drawn for each user, such as "
+            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say "
+            "--exact (in Python exact=True, in a config exact: true)"
         )
-    if len(table) < _FEW or last - 1 > most / _FAR:
+    if len(table) < _FEW:
         return table
+    if last - 1 > most / _FAR:
+        return _with_caution_on_size(table, name)
     if columns.refuses_shallow and len(table) >= _MANY:
         raise DataError(
             f"{shallow}, as among sampled negatives; if they are sampled, say how many negatives "
@@ -337,6 +341,16 @@ def _with_caution(table: ExactRanks, columns: Columns, name: str) -> ExactRanks:
         )
     values = {"column": rank, "rows": len(table), "last": last - 1 + best, "candidates": most}
     caution = from_source([Finding("shallow-ranks", values=values)], name)
+    return replace(table, findings=(*table.findings, *caution))
+
+
+def _with_caution_on_size(table: ExactRanks, name: str) -> ExactRanks:
+    """Return a table with a caution if its users have as many candidates as samples often have."""
+    n = int(table.candidates[0])
+    if n not in _USUAL_SIZES or (table.candidates != n).any():
+        return table
+    values = {"rows": len(table), "candidates": n}
+    caution = from_source([Finding("usual-sample", values=values)], name)
     return replace(table, findings=(*table.findings, *caution))
 
 

@@ -118,6 +118,17 @@ def _groups_left_out(finding: Finding, _: Setting) -> str:
 
 
 KINDS: dict[str, Kind] = {
+    "usual-sample": Kind(
+        when="ranks that are read as exact ones have as many candidates as a sample often has",
+        values="source; rows; candidates: of each",
+        sentence=(
+            "Each of {rows} has {candidates} candidates. If these are a sample of more items, all "
+            "numbers here are those of the sample: say how many negatives were drawn with "
+            "negatives (--negatives), and as candidates the size of the catalogue. If they are all "
+            "items, say exact=True (--exact)."
+        ),
+        is_caution=True,
+    ),
     "shallow-ranks": Kind(
         when="no rank that is read as an exact one comes near the number of candidates",
         values="source; column: of the ranks; rows; last: the largest rank; candidates: their "
