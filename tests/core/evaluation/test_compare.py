@@ -157,6 +157,20 @@ def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
         assert assumed == {"assumption": estimator or "decreasing"}
 
 
+def test_an_interval_that_falls_back_to_free_is_not_said_to_assume():
+    """All true ranks of B are near 730 of 8000, which decreasing does not fit; those of A do."""
+    rng = np.random.default_rng(1)
+    ranks = {"A": rng.geometric(0.002, 2000).clip(max=8000), "B": rng.integers(700, 760, 2000)}
+    sampled = {
+        name: 1 + rng.hypergeometric(true - 1, 8000 - true, 99) for name, true in ranks.items()
+    }
+    tables = sm.sampled_ranks(sampled, negatives=99, candidates=8000)
+    compared = sm.compare(tables, metrics="recall@10")
+    [assumed] = values_of_kinds(compared, "assumes")
+    assert assumed == {"assumption": "decreasing", "only": "A"}
+    assert compared.sentence().endswith("in the better half of the ranks of A.")
+
+
 @pytest.mark.parametrize(
     ("metrics", "cautions"), [(["AUC"], 0), (["recall@2"], 1), (["auc", "ap"], 1)]
 )

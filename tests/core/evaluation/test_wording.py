@@ -333,6 +333,10 @@ SENTENCES = [
         of("assumes", names=("X", "Y"), assumption="decreasing"),
         f"of the true difference, if {SHAPE}.",
     ),
+    (
+        of("assumes", names=("X", "Y"), assumption="decreasing", only="X"),
+        "true difference, if better ranks … of the ranks of X.",
+    ),
     (of("assumes", names=("X", "Y"), assumption="free"), "without an assumption on the ranks."),
     (of("equal-bias", estimator="bv-0.1"), "the means of BV 0.1, … its bias is equal for both."),
     (

@@ -603,8 +603,11 @@ def _about_intervals(
             findings.append(Finding("approximate", values={"estimator": setting.estimator}))
         return findings
     for a, b in with_interval:
-        assumption = DECREASING if DECREASING in (values[a].assumes, values[b].assumes) else FREE
-        findings.append(Finding("assumes", names=(a, b), values={"assumption": assumption}))
+        decreasing = [name for name in (a, b) if values[name].assumes == DECREASING]
+        facts: dict[str, Any] = {"assumption": DECREASING if decreasing else FREE}
+        if len(decreasing) == 1:  # the interval of the other one has fallen back to free
+            [facts["only"]] = decreasing
+        findings.append(Finding("assumes", names=(a, b), values=facts))
     return findings
 
 

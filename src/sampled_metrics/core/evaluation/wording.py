@@ -18,7 +18,12 @@ from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
 from sampled_metrics.core.evaluation.standings import Standings
 from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Verdict
-from sampled_metrics.core.evaluation.words.order import compared_name, on_pair, standing
+from sampled_metrics.core.evaluation.words.order import (
+    assumed_of_pair,
+    compared_name,
+    on_pair,
+    standing,
+)
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.core.ranks.groups import ALL
@@ -104,7 +109,7 @@ def condition_of(findings: Iterable[Any], setting: Setting) -> str:
     assumptions = [finding for finding in findings if finding.kind in _ON_ASSUMPTIONS]
     if any(finding.kind == "equal-bias" for finding in assumptions):
         return f", if the bias of {estimator_name(setting.estimator)} is equal for both"
-    texts = dict.fromkeys(ASSUMPTIONS[finding.values["assumption"]] for finding in assumptions)
+    texts = dict.fromkeys(assumed_of_pair(finding) for finding in assumptions)
     return "".join(f", if {text}" for text in texts if text)
 
 

@@ -375,13 +375,23 @@ def compared_name(label: str, setting: Setting) -> str:
     return f"{'Sampled ' if is_sampled else ''}{metric_name(label)}"
 
 
+def assumed_of_pair(finding: Finding) -> str:
+    """Return what the interval of a pair assumes, as a clause; it is empty for nothing."""
+    assumption = ASSUMPTIONS[finding.values["assumption"]]
+    only = finding.values.get("only")
+    return f"{assumption} of {only}" if only else assumption
+
+
 def _assumes(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) -> list[str]:
-    assumptions = {finding.values["assumption"] for finding in alike}
-    sentences = []
+    conditions = {}
     for finding in alike:
-        assumption = ASSUMPTIONS[finding.values["assumption"]]
-        condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
-        pair = f" of {' and '.join(finding.names)}" if len(assumptions) > 1 else ""
+        assumption = assumed_of_pair(finding)
+        conditions[finding] = (
+            f"if {assumption}" if assumption else "without an assumption on the ranks"
+        )
+    sentences = []
+    for finding, condition in conditions.items():
+        pair = f" of {' and '.join(finding.names)}" if len({*conditions.values()}) > 1 else ""
         sentences.append(f"The intervals{pair} are of the true difference, {condition}.")
     return list(dict.fromkeys(sentences))
 
@@ -485,7 +495,8 @@ KINDS: dict[str, Kind] = {
     ),
     "assumes": Kind(
         when="a pair is compared by strict bounds",
-        values="assumption: of the interval",
+        values="assumption: of the interval; only: the recommender that it is made of, if the "
+        "interval of the other one assumes nothing",
         together=_assumes,
     ),
     "equal-bias": Kind(
