@@ -11,10 +11,10 @@ among m sampled negatives have about as many users at m as at m - 1, and none ab
 improbable for exact ranks.
 """
 
+from math import lgamma
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from sampled_metrics.checks import Ints
 
@@ -134,7 +134,7 @@ def _tilted(slope: float, largest: int) -> _Tilted:
 
 def _log_compositions(parts: int, total: int) -> float:
     """Return log C(total - 1, parts - 1)."""
-    return float(gammaln(total) - gammaln(parts) - gammaln(total - parts + 1))
+    return lgamma(total) - lgamma(parts) - lgamma(total - parts + 1)
 
 
 def _is_usual(last: int) -> bool:
