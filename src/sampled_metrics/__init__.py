@@ -73,4 +73,5 @@ def _version_of_checkout() -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    dunder = {name for name in globals() if name.startswith("__")}
+    return sorted({*dunder, *__all__})
