@@ -27,15 +27,15 @@ SIZES = {
     "core": Size(73_616, 100_000),
     "lists": Size(5_104, 15_000),
     "papers": Size(5_182, 15_000),
-    "ranking": Size(15_351, 26_000),
-    "reporting": Size(14_848, 17_000),
-    "stages": Size(13_569, 20_000),
+    "ranking": Size(15_351, 28_000),
+    "reporting": Size(14_848, 18_000),
+    "stages": Size(13_569, 22_000),
     "planning": Size(7_885, 15_000),
     "validation": Size(1_620, 15_000),
     "adapters": Size(2_396, 15_000),
     "cli": Size(6_131, 15_000),
     "base": Size(4_227, 15_000),
-    STUDY: Size(42_088, 52_000),
+    STUDY: Size(42_088, 60_000),
 }
 """By package: the size at 087fe4a7, before the library was divided so, and the limit."""
 NEW = Size(0, 15_000)
