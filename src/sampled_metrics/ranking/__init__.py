@@ -1,4 +1,4 @@
-"""Ranks from a model: exact ones among all candidates, and ranks among sampled negatives.
+"""Ranks from a model: exact ranks among all candidates, and ranks among sampled negatives.
 
 `rank` and `rank_among_negatives` take factors, scores or a function, training items and held-out
 items.
