@@ -20,6 +20,13 @@ def findings_of(result: Result, kind: str) -> list[Finding]:
     return [finding for finding in result.findings if finding.kind == kind]
 
 
+def free_of_many_users(values: dict, n: int, m: int, metric: str):
+    """Return the row of free bounds from values whose users are too many to matter."""
+    options = {"negatives": m, "candidates": n, "users": 10**9, "estimators": "free"}
+    [row] = sm.published({"A": values}, metrics=metric, **options).itertuples()
+    return row
+
+
 def as_written(labels: tuple[str, ...], means: np.ndarray) -> dict[str, str]:
     """The means by label, with nine decimals."""
     return {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}
@@ -60,14 +67,7 @@ def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme(labe
     means = law / law.sum() @ shown
     equations = {"A_eq": np.vstack((shown.T, np.ones(n))), "b_eq": [*means, 1]}
     low, high = (side * linprog(side * (rank <= 3), **equations).fun for side in (1, -1))
-    [row] = sm.published(
-        {"A": as_written(labels, means)},
-        negatives=m,
-        candidates=n,
-        users=10**9,
-        estimators="free",
-        metrics="recall@3",
-    ).itertuples()
+    row = free_of_many_users(as_written(labels, means), n, m, "recall@3")
     assert (row.low, row.high) == pytest.approx((low, high), abs=2e-3)
 
 
@@ -124,14 +124,7 @@ def test_the_bounds_among_many_negatives_hold_those_of_the_full_problem(
     for law in (1 / (rank + 3.0), 1e-9 + np.isin(rank, (4, 150, n // 3))):
         means = (law / law.sum() @ shown).round(9)
         low, high = ends_of(shown, means, true[wanted])
-        [row] = sm.published(
-            {"A": as_written(labels, means)},
-            negatives=m,
-            candidates=n,
-            users=10**9,
-            estimators="free",
-            metrics=wanted,
-        ).itertuples()
+        row = free_of_many_users(as_written(labels, means), n, m, wanted)
         assert (row.low, row.high) == pytest.approx((low, high), abs=2e-3)
         assert row.low <= low + 1e-4
         assert row.high >= high - 1e-4

@@ -11,11 +11,10 @@ def test_each_interval_is_drawn_with_its_ends_in_words(tmp_path):
     result = sm.published(values, negatives=100, candidates=3541, users=6040)
     axes = result.plot()
     drawn = []
-    for point, _, intervals in axes.containers:
-        for interval in intervals:
-            assert point.get_marker() in ("", "None")
-            [[left, _], [right, _]] = interval.get_segments()[0]
-            drawn.append((left, right))
+    for point, _, [interval] in axes.containers:
+        assert point.get_marker() in ("", "None")
+        [[left, _], [right, _]] = interval.get_segments()[0]
+        drawn.append((left, right))
     assert drawn == [pytest.approx(row) for row in zip(result["low"], result["high"], strict=True)]
     assert [text.get_text() for text in axes.texts[:2]] == ["0.01 to 0.68", "0 to 0.68"]
     assert [label.get_text() for label in axes.get_yticklabels()][:2] == [

@@ -300,7 +300,9 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
     if is_alone or (ends < 0).any():  # an interval without a value, or one that excludes it
         middle = (mark.low + mark.high) / 2
         reach = (mark.high - mark.low) / 2
-        axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
+        interval = axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
+        if is_alone:
+            return interval
     is_around = bool((ends >= 0).all())
     return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
 

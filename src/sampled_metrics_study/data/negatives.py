@@ -69,7 +69,7 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
         # a user with half of the items is rare; the split tells of it
         if chunk is None or _most_negatives(config) <= len(np.unique(chunk.items)) / 2:
             return None
-        # to the end, as a file of too many rows is no reason to binarize those before
+        # all are read first, so that nothing is computed from a file of too many rows
         chunks = list(_chunks(entry))
         events = k_core(binarize(chunks, entry["min_rating"], entry["repeated"]), entry["core"])
         # which events are held out at random changes no number of candidates
