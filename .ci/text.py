@@ -21,7 +21,8 @@ VAGUE = {"one", "given", "first", "found", "least", "other", "each", "there"}
 
 PACKED = "packed assignment"
 VAGUE_NAME = "{} says nothing of what it is"
-ENDINGS = (".py", ".smk", "Snakefile")
+ENDINGS = (".py", ".smk", "Snakefile", ".md")
+BLOCK = re.compile(r"^```(?:python|py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def packed(tree: ast.AST) -> Iterator[int]:
@@ -83,6 +84,27 @@ def in_rules(text: str) -> Iterator[tuple[int, str]]:
                 yield number, PACKED
 
 
+def in_python(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of Python with a message of what is wrong."""
+    tree = ast.parse(text)
+    yield from ((line, PACKED) for line in packed(tree))
+    yield from ((line, VAGUE_NAME.format(name)) for line, name in vague(tree))
+
+
+def in_page(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of the examples of a page with a message of what is wrong.
+
+    An example that is not Python alone is one of rules.
+    """
+    for block in BLOCK.finditer(text):
+        before = text.count("\n", 0, block.start(1))
+        try:
+            messages = list(in_python(block[1]))
+        except SyntaxError:
+            messages = list(in_rules(block[1]))
+        yield from ((before + line, message) for line, message in messages)
+
+
 def main(arguments: list[str]) -> int:
     """Print what is found, and return 1 if there is any."""
     command = ["git", "ls-files", "--", *arguments]
@@ -90,14 +112,9 @@ def main(arguments: list[str]) -> int:
     messages = []
     for path in listed.stdout.splitlines():
         text = (ROOT / path).read_text(encoding="utf-8") if path.endswith(ENDINGS) else ""
-        lines: list[tuple[int, str]] = []
-        if path.endswith(".py"):
-            tree = ast.parse(text)
-            lines += [(line, PACKED) for line in packed(tree)]
-            lines += [(line, VAGUE_NAME.format(name)) for line, name in vague(tree)]
-        elif text:
-            lines += in_rules(text)
-        messages += [f"{path}:{line}: {message}" for line, message in lines]
+        readers = {".py": in_python, ".md": in_page}
+        read = readers.get(Path(path).suffix, in_rules)
+        messages += [f"{path}:{line}: {message}" for line, message in read(text)]
     print("\n".join(messages), end="\n" if messages else "")
     return 1 if messages else 0
 

@@ -62,6 +62,13 @@ def test_rules_are_read_line_by_line(code, words):
     assert [(line, message.split()[0]) for line, message in messages] == words
 
 
+def test_examples_of_a_page_are_read_as_python():
+    page = (
+        "# Title\n\nfirst = here\n\n```python\nnames = 1\nfirst = 2\n```\n```text\none = 1\n```\n"
+    )
+    assert list(TEXT["in_page"](page)) == [(7, "first says nothing of what it is")]
+
+
 def test_sizes_are_nodes_of_modules_and_lines_of_templates(tmp_path):
     """A module, an assignment, a name that is stored, and a number."""
     (tmp_path / "a.py").write_text("# a comment\nx = 1\n")
