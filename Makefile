@@ -131,6 +131,7 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	$(BIN)/python tests/docs_blocks.py
 	$(BIN)/python docs/architecture.py
+	$(BIN)/python tests/frozen_sentences.py
 
 evidence: $(READY)  ## make the numbers and the figure of the page on evidence again; some 25 minutes of CPU time
 	$(BIN)/python docs/evidence.py printed
