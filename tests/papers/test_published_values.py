@@ -103,7 +103,17 @@ def ends_of(shown: np.ndarray, means: np.ndarray, metric: np.ndarray) -> list[fl
     return [smallest.fun, -largest.fun]
 
 
-@pytest.mark.parametrize(("n", "m"), [(2000, 200), (2000, 300), (2000, 500), (1500, 1499)])
+@pytest.mark.parametrize(
+    ("n", "m"),
+    [
+        (600, 200),
+        (600, 599),
+        *(
+            pytest.param(*numbers, marks=pytest.mark.slow)
+            for numbers in ((2000, 200), (2000, 300), (2000, 500), (1500, 1499))
+        ),
+    ],
+)
 @pytest.mark.parametrize(
     ("labels", "wanted"),
     [
@@ -180,7 +190,7 @@ def ends_by_subset(
 
 def test_values_that_no_ranks_explain_are_named() -> None:
     """By linear programmes, no ranks show the three named values, but some show any two of them."""
-    n = 200
+    n = 60
     m = 20
     labels = ("hr@1", "hr@2", "hr@3", "auc")
     means = np.array([0.30, 0.30, 0.60, 0.80])
@@ -211,7 +221,7 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
 
     Fewer values have other ends.
     """
-    n = 200
+    n = 60
     m = 20
     labels = ("hr@1", "hr@5", "auc")
     shown, true = problem(n, m, labels)
@@ -250,6 +260,7 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
                 assert low_of_fewer - 2e-3 <= value <= high_of_fewer + 2e-3
 
 
+@pytest.mark.slow
 def test_the_misprint_of_a_table_among_1000_and_5000_images_is_named() -> None:
     """Two of three values are among those that no ranks explain (COCO, Rao et al.).
 

@@ -179,16 +179,25 @@ def test_promises_hold_the_chance_of_the_law():
 
 
 @pytest.mark.parametrize(
-    ("share", "pilot", "users"), [(0.02, 60, 500), (0.01, 150, 2000), (0.2, 60, 2000)]
+    ("share", "pilot", "users", "plans"),
+    [
+        (0.02, 60, 500, 20),
+        *(
+            pytest.param(*law, 80, marks=pytest.mark.slow)
+            for law in ((0.02, 60, 500), (0.01, 150, 2000), (0.2, 60, 2000))
+        ),
+    ],
 )
-def test_the_width_of_other_users_is_in_the_interval_where_hits_are_rare(share, pilot, users):
-    """The intervals of 80 plans miss the width of an evaluation of other users in 7 % at most.
+def test_the_width_of_other_users_is_in_the_interval_where_hits_are_rare(
+    share, pilot, users, plans
+):
+    """The intervals of plans miss the width of an evaluation of other users in 7 % at most.
 
-    Two errors are included.
+    Two standard errors are included.
     """
     rng = np.random.default_rng(11)
     missed = []
-    for _ in range(80):
+    for _ in range(plans):
         ranks = np.where(rng.random(pilot) < share, 1, 300)
         other_ranks = np.where(rng.random(users) < share, 1, 300)
         plan = sm.plan(
@@ -199,7 +208,7 @@ def test_the_width_of_other_users_is_in_the_interval_where_hits_are_rare(share, 
         ).to_dict("records")
         width = row["high"] - row["low"]
         missed.append(not plan["width_low"] <= width <= plan["width_high"])
-    assert np.mean(missed) <= 0.07 + 2 * np.sqrt(0.07 * 0.93 / 80)
+    assert np.mean(missed) <= 0.07 + 2 * np.sqrt(0.07 * 0.93 / plans)
 
 
 def test_a_pilot_without_hits_has_no_star_for_a_width_that_it_cannot_promise():
@@ -219,22 +228,20 @@ def test_a_pilot_without_hits_has_no_star_for_a_width_that_it_cannot_promise():
     assert (result["chosen"].any(), "plan-none" in kinds(result)) == (False, True)
 
 
-def test_no_way_is_advised_if_two_recommenders_are_equal():
-    """At most 5 % of the first sentences advise a way.
-
-    They are of 60 pilots of recommenders with the same law.
-    """
+@pytest.mark.parametrize("pilots", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_no_way_is_advised_if_two_recommenders_are_equal(pilots):
+    """At most 5 % of the first sentences advise a way if the law of both is the same."""
     rng = np.random.default_rng(12)
     advised = 0
     unsure = 0
-    for _ in range(60):
+    for _ in range(pilots):
         ranks = {name: 1 + rng.integers(0, 40, 200) for name in "AB"}
         pilot = sm.exact_ranks(ranks, candidates=100, exact=True)
         kinds_of_plan = kinds(sm.plan(pilot, metric="ap", users=2000, **GRID))
         advised += "plan-first" in kinds_of_plan
         unsure += "plan-unsure" in kinds_of_plan
-    assert advised + unsure == 60
-    assert advised <= 60 * 0.05 + 2 * np.sqrt(60 * 0.05 * 0.95)
+    assert advised + unsure == pilots
+    assert advised <= pilots * 0.05 + 2 * np.sqrt(pilots * 0.05 * 0.95)
 
 
 def test_a_way_is_advised_by_the_lower_end_of_its_chance():

@@ -39,7 +39,7 @@ def added_in_order(users: np.ndarray, items: np.ndarray) -> np.ndarray:
 
 
 class Data:
-    """Factors, and training and held-out items of 40 users and some items."""
+    """Factors, and training and held-out items of some users and items."""
 
     def __init__(self, users: np.ndarray, items: np.ndarray) -> None:
         rng = np.random.default_rng(7)
@@ -58,13 +58,13 @@ def last_digits(d: int, kind: type) -> Data:
     rng = np.random.default_rng(d)
     digit = float(np.finfo(kind).eps)
     items = rng.normal(size=(1, d)).astype(kind) * (
-        1 + digit * rng.integers(-2, 3, (70, d))
+        1 + digit * rng.integers(-2, 3, (40, d))
     ).astype(kind)
-    return Data(rng.normal(size=(40, d)).astype(kind), items)
+    return Data(rng.normal(size=(16, d)).astype(kind), items)
 
 
 ADVERSARIAL = {
-    f"{kind.__name__}, d = {d}": (d, kind) for kind in (np.float32, np.float64) for d in (1, 3, 40)
+    f"{kind.__name__}, d = {d}": (d, kind) for kind in (np.float32, np.float64) for d in (1, 3, 20)
 }
 
 
