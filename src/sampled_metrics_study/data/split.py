@@ -77,17 +77,21 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
         events: with timestamps.
         held_out: k, the number of last events of each user.
     """
-    users = events.users
     times = _times(events, "last-event")
-    order = np.lexsort((times, users))
-    users = users[order]
-    times = times[order]
-    # the k-th last event of each user, and the one before it, if that is of the same user
-    kth_last = np.flatnonzero(np.diff(users, append=-1)) + 1 - held_out
-    kth_last = kth_last[kth_last > 0]
-    is_same_time = times[kth_last] == times[kth_last - 1]
-    is_same_user = users[kth_last + held_out - 1] == users[kth_last - 1]
-    return int((is_same_time & is_same_user).sum())
+    users = events.users
+    missing = np.full(len(events.user_ids), held_out)  # events of a user that are still to be found
+    is_shared = np.zeros(len(missing), dtype=np.bool_)
+    while len(users):
+        latest = np.full(len(missing), times.min(), dtype=times.dtype)
+        np.maximum.at(latest, users, times)
+        is_latest = times == latest[users]
+        counts = np.bincount(users[is_latest], minlength=len(missing))
+        is_shared |= (missing > 0) & (counts > missing)
+        missing -= counts
+        is_earlier = ~is_latest & (missing[users] > 0)
+        users = users[is_earlier]
+        times = times[is_earlier]
+    return int(is_shared.sum())
 
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:

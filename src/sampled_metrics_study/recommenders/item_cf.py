@@ -8,33 +8,33 @@ Where the paper's text and its printed numbers disagree, a parameter says which 
 printed numbers result from the L2 norm in eq. 29, no denominator in eq. 30, and, for Z, i among the
 10 items nearest to j (k = 10 in eq. 28, not k' = 10 as printed), without j itself.
 
-With k or k', the neighbours are found by blocks of items and stored as a sparse matrix, and a
-matrix of all items by all items is never in memory. Otherwise most similarities are not 0, and the
-matrix is dense.
+With k or k', the neighbours are found by blocks of items and stored as a sparse matrix. Without
+them, the matrix is sparse if at most a quarter of the similarities are above 0, and else dense.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array, diags_array, vstack
 
-from sampled_metrics.checks import Floats, Ints
+from sampled_metrics.checks import Floats
+from sampled_metrics.errors import DataError
 from sampled_metrics_study.recommenders.models import Model, SimilarityModel, SparseSimilarityModel
 from sampled_metrics_study.recommenders.recommender import COUNT, Recommender, parameter
 
-ROW_NORMS: dict[str, Callable[[Floats], Floats]] = {
-    "l2": lambda rows: np.sqrt(np.einsum("ij,ij->i", rows, rows)),
-    "l1": lambda rows: np.abs(rows).sum(axis=1),
-    "none": lambda rows: np.ones(len(rows)),
-}
+ROW_NORMS = {"l2": 2, "l1": 1, "none": 0}
+"""The power p of a norm (Σ |s|^p)^(1/p) of a row; 0 for none."""
 
-ROW_BYTES = 64
-"""Bytes of an entry of a row of similarities while the row is computed, in all copies together."""
+ENTRIES_AT_ONCE = 2**20
+"""Similarities that one product computes, at most; larger products are not faster."""
 
-ROWS_AT_ONCE = 24 * 2**20
-"""Bytes of the rows that one product computes; larger products are not faster."""
+ROWS_AT_ONCE = 64
+"""Rows whose largest entries are found together."""
+
+MOST_FILLED = 0.25
+"""A matrix of similarities with a larger share of entries above 0 is stored dense."""
 
 
 class Interactions:
@@ -68,31 +68,52 @@ class Interactions:
         np.sqrt(cosines, out=cosines)
         return together
 
+    def blocks(self) -> Iterator[slice]:
+        """Yield blocks of columns whose cosines are computed by one product.
 
-def blocks(columns: int) -> Iterator[slice]:
-    """Yield blocks of columns whose rows of similarities are computed by one product."""
-    size = max(1, ROWS_AT_ONCE // (ROW_BYTES * max(1, columns)))
-    for start in range(0, columns, size):
-        yield slice(start, min(start + size, columns))
+        The cosines of a column have at most as many entries as its rows have interactions.
+        """
+        interactions_of_rows = np.diff(self.matrix.indptr).astype(np.float64)
+        columns = len(self.rows)
+        entries = np.minimum(self.by_column @ interactions_of_rows, columns)
+        block_of_column = (np.cumsum(entries) // ENTRIES_AT_ONCE).astype(np.int64)
+        starts = np.flatnonzero(np.diff(block_of_column, prepend=-1))
+        for start, stop in pairwise([*starts.tolist(), columns]):
+            yield slice(start, stop)
 
 
-def nearest(similar: Floats, items: Ints, k: int) -> Ints:
-    """Return the positions of the k most similar of n items, or of all if n < k.
+def nearest(similar: csr_array, k: int) -> csr_array:
+    """Return the k largest entries of each row, or all of a row with fewer.
 
-    The most similar item comes first, and ties are by index.
+    Of equal entries, those of the first columns are kept.
 
     Args:
-        similar: (n,) similarities, above 0.
-        items: (n,) indices of the items.
-        k: number of items to return.
+        similar: (rows, columns) sparse, with entries above 0.
+        k: number of entries to keep.
     """
-    near = np.arange(len(similar))
-    if len(similar) > k:
-        position = len(similar) - k  # of the k-th largest, in ascending order
-        threshold = np.partition(similar, position)[position]
-        near = np.flatnonzero(similar >= threshold)
-    order = np.lexsort((items[near], -similar[near]))
-    return near[order[:k]]
+    counts = np.diff(similar.indptr)
+    thresholds = np.zeros(len(counts))
+    longer = np.flatnonzero(counts > k)
+    longer = longer[np.argsort(counts[longer])]
+    # rows of about the same length are partitioned together, padded to the longest one
+    for start in range(0, len(longer), ROWS_AT_ONCE):
+        rows = longer[start : start + ROWS_AT_ONCE]
+        padded = np.zeros((len(rows), counts[rows[-1]]))
+        is_entry = np.arange(padded.shape[1]) < counts[rows, np.newaxis]
+        padded[is_entry] = similar[rows].data
+        padded.partition(padded.shape[1] - k, axis=1)
+        thresholds[rows] = padded[:, -k]
+    row_of_entry = np.repeat(np.arange(len(counts)), counts)
+    threshold_of_entry = thresholds[row_of_entry]
+    is_kept = similar.data > threshold_of_entry
+    above = np.bincount(row_of_entry[is_kept], minlength=len(counts))
+    tied = np.flatnonzero(similar.data == threshold_of_entry)
+    tied = tied[np.lexsort((similar.indices[tied], row_of_entry[tied]))]
+    rows_of_tied = row_of_entry[tied]
+    place_in_row = np.arange(len(tied)) - np.searchsorted(rows_of_tied, rows_of_tied)
+    is_kept[tied[place_in_row < k - above[rows_of_tied]]] = True
+    indptr = np.append(0, np.cumsum(np.bincount(row_of_entry[is_kept], minlength=len(counts))))
+    return csr_array((similar.data[is_kept], similar.indices[is_kept], indptr), similar.shape)
 
 
 def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -> csr_array:
@@ -103,40 +124,32 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -
     s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to
     i. None means all items; k and k' are not both None.
     """
-    items = len(interactions.rows)
-    most = min(max(k or 0, k_prime or 0), items)
-    near = np.empty((items, most), np.int32)
-    cosines = np.empty((items, most))
-    counts = np.zeros(items, np.int64)
-    for block in blocks(items):
-        similar = interactions.cosines(block)
-        for row, item in enumerate(range(block.start, block.stop)):
-            stored = slice(similar.indptr[row], similar.indptr[row + 1])
-            partners = similar.indices[stored]
-            values = similar.data[stored]
-            is_partner = partners != item
-            partners = partners[is_partner]
-            values = values[is_partner]
-            chosen = nearest(values, partners, most)
-            counts[item] = len(chosen)
-            near[item, : len(chosen)] = partners[chosen]
-            cosines[item, : len(chosen)] = values[chosen]
+    by_column = []
+    by_row = []
+    for block in interactions.blocks():
+        cosines = without_itself(interactions, block)
+        if k is not None:
+            by_column.append(nearest(cosines, k))
+        if k_prime is not None:
+            by_row.append(nearest(cosines, k_prime))
     if k is None:
-        return _within(near, cosines, counts, most)
-    by_column = csr_array(_within(near, cosines, np.minimum(counts, k), most).T)
+        kept = vstack(by_row, "csr")
+        kept.sort_indices()
+        return kept
+    kept = csr_array(vstack(by_column, "csr").T)
     if k_prime is None:
-        return by_column
-    by_column.data[:] = 1.0
-    return csr_array(_within(near, cosines, np.minimum(counts, k_prime), most).multiply(by_column))
+        return kept
+    kept.data[:] = 1.0
+    return csr_array(vstack(by_row, "csr").multiply(kept))
 
 
-def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:
-    """Return the first neighbours of each item, `counts` of them, in the item's row."""
-    is_within = np.arange(most) < counts[:, np.newaxis]
-    indptr = np.append(0, np.cumsum(counts))
-    rows = csr_array((cosines[is_within], near[is_within], indptr), shape=(len(near), len(near)))
-    rows.sort_indices()
-    return rows
+def without_itself(interactions: Interactions, block: slice) -> csr_array:
+    """Return the cosines of a block of items to all others."""
+    cosines = interactions.cosines(block)
+    item = np.repeat(np.arange(block.start, block.stop), np.diff(cosines.indptr))
+    cosines.data[cosines.indices == item] = 0.0
+    cosines.eliminate_zeros()
+    return cosines
 
 
 @dataclass(frozen=True)
@@ -166,58 +179,103 @@ class ItemCF(Recommender):
         default=False,
         type="boolean",
     )
+    max_gigabytes: float = parameter(
+        "largest size of the similarities without k and k', 8 bytes for each pair of items",
+        default=4,
+        type="number",
+        exclusiveMinimum=0,
+    )
 
     def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Compute the similarities, or those of neighbours alone. Nothing is random."""
         interactions = Interactions(training)
         if not (self.neighbours or self.neighbours_prime):
-            return SimilarityModel(self._all(interactions))
+            return self._of_all(interactions)
         cosines = near_items(interactions, self.neighbours, self.neighbours_prime)
         if self.keep_self:
             cosines = csr_array(cosines + diags_array((interactions.rows > 0).astype(np.float64)))
             cosines.eliminate_zeros()  # items without users
-        self._weight(cosines)
-        return SparseSimilarityModel(csr_array(cosines.T))
+        return SparseSimilarityModel(csr_array(self._weighted(cosines).T))
 
-    def _all(self, interactions: Interactions) -> Floats:
+    def _of_all(self, interactions: Interactions) -> Model:
+        """Return the similarities of all items: sparse if few are above 0, else dense."""
+        items = len(interactions.rows)
+        most_entries = MOST_FILLED * items**2
+        blocks = []
+        entries = 0
+        for block in interactions.blocks():
+            cosines = interactions.cosines(block)
+            blocks.append(cosines if self.keep_self else without_itself(interactions, block))
+            entries += cosines.nnz
+            if entries > most_entries:
+                return SimilarityModel(self._dense(interactions))
+        return SparseSimilarityModel(csr_array(self._weighted(vstack(blocks, "csr")).T))
+
+    def _dense(self, interactions: Interactions) -> Floats:
         """Return the (items, items) similarities.
 
         Row i holds what an event with item i adds to the scores.
+
+        Raises:
+            DataError: the matrix is larger than `max_gigabytes`.
         """
         items = len(interactions.rows)
+        gigabytes = 8 * items**2 / 1e9
+        if gigabytes > self.max_gigabytes:
+            raise DataError(
+                f"the similarities of {items:,} items take {gigabytes:.1f} GB, more than "
+                f"max_gigabytes ({self.max_gigabytes:g}); keep fewer of them, as neighbours: 100 "
+                "does, or set max_gigabytes"
+            )
         similar = np.empty((items, items))
-        for block in blocks(items):
+        size = max(1, ENTRIES_AT_ONCE // items)
+        for start in range(0, items, size):
+            block = slice(start, min(start + size, items))
             cosines = interactions.cosines(block)
             cosines.data **= float(self.exponent)
-            dense = cosines.toarray()
+            rows = cosines.toarray()
             if not self.keep_self:
-                dense[np.arange(len(dense)), np.arange(block.start, block.stop)] = 0.0
-            similar[:, block] = self._normalized(dense).T
+                rows[np.arange(len(rows)), np.arange(block.start, block.stop)] = 0.0
+            self._normalize(rows, _sums_of_dense, lambda divisors: divisors[:, np.newaxis])
+            similar[:, block] = rows.T
         return similar
 
-    def _weight(self, rows: csr_array) -> None:
-        """Weight rows of cosines in place.
-
-        The rows are made dense, because the order of a sum affects its last digit.
-        """
+    def _weighted(self, rows: csr_array) -> csr_array:
+        """Return the similarities of sparse rows of cosines."""
+        counts = np.diff(rows.indptr)
+        row_of_entry = np.repeat(np.arange(len(counts)), counts)
         rows.data **= float(self.exponent)
-        for block in blocks(rows.shape[0]):
-            stored = slice(rows.indptr[block.start], rows.indptr[block.stop])
-            counts = np.diff(rows.indptr[block.start : block.stop + 1])
-            row_of_entry = np.repeat(np.arange(block.stop - block.start), counts)
-            dense = self._normalized(rows[block].toarray())
-            rows.data[stored] = dense[row_of_entry, rows.indices[stored]]
 
-    def _normalized(self, rows: Floats) -> Floats:
-        """Divide complete rows of similarities in place, (some items, items).
+        def row_sums(values: Floats) -> Floats:
+            return np.bincount(row_of_entry, values, len(counts)).astype(np.float64)
 
-        The divisors are the norm and the denominator.
-        """
-        _divide(rows, ROW_NORMS[self.row_norm](rows))
-        if self.denominator:
-            _divide(rows, rows.sum(axis=1))
+        self._normalize(rows.data, row_sums, lambda divisors: divisors[row_of_entry])
         return rows
 
+    def _normalize(
+        self,
+        values: Floats,
+        row_sums: Callable[[Floats], Floats],
+        by_entry: Callable[[Floats], Floats],
+    ) -> None:
+        """Divide complete rows in place by their norm, and by the denominator.
 
-def _divide(rows: Floats, divisors: Floats) -> None:
-    rows /= np.where(divisors > 0, divisors, 1.0)[:, np.newaxis]
+        Args:
+            values: the entries of rows.
+            row_sums: returns the (rows,) sums of such entries.
+            by_entry: returns the numbers of (rows,) for the entries.
+        """
+        power = ROW_NORMS[self.row_norm]
+        if power:
+            values /= by_entry(_or_one(row_sums(values**power) ** (1 / power)))
+        if self.denominator:
+            values /= by_entry(_or_one(row_sums(values)))
+
+
+def _sums_of_dense(rows: Floats) -> Floats:
+    return np.asarray(rows.sum(axis=1))
+
+
+def _or_one(divisors: Floats) -> Floats:
+    """Return divisors, with 1 in place of 0, that of a row without entries."""
+    return np.where(divisors > 0, divisors, 1.0)
