@@ -191,8 +191,6 @@ def test_held_out_items_that_are_masked_are_counted_in_one_warning(batch_size) -
     masked = SCORES.copy()
     masked[np.arange(20), HELD_OUT[:20]] = -np.inf
     with pytest.warns(Remark, match="20 of 60 held-out items score -inf") as warned:
-        ranks = rank_among_negatives(
-            masked, TRAINING, HELD_OUT, negatives=5, batch_size=batch_size
-        )
+        ranks = rank_among_negatives(masked, TRAINING, HELD_OUT, negatives=5, batch_size=batch_size)
     assert len(warned) == 1
     assert ranks.to_frame()["rank"][:20].tolist() == [6] * 20

@@ -151,12 +151,12 @@ def test_an_async_function_is_refused_and_fits_into_one_that_is_not():
 
     for function in (score, np.vectorize(score_of_pair, otypes=[object])):
         for concurrency in (1, 3):
-            with pytest.raises(sm.DataError, match="score must be .* coroutine"):
+            with pytest.raises(sm.DataError, match=r"score must be .* coroutine"):
                 staged(function, concurrency=concurrency)
             gc.collect()  # no coroutine is left to be warned of
-    with pytest.raises(sm.DataError, match="scores must be .* coroutine"):
+    with pytest.raises(sm.DataError, match=r"scores must be .* coroutine"):
         sm.rank(lambda users: score(users, 0), TRAINING, HELD_OUT)
-    with pytest.raises(sm.DataError, match="order must be .* coroutine"):
+    with pytest.raises(sm.DataError, match=r"order must be .* coroutine"):
         staged(Asked(), order=lambda user: score(user, 0))
     gc.collect()
     assert_same(staged(lambda *pairs: asyncio.run(score(*pairs)), concurrency=3), staged(Asked()))

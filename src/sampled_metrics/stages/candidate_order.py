@@ -8,7 +8,13 @@ import numpy as np
 
 from sampled_metrics.checks import Ints, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import Ids, Places, candidates_at, exits_as_errors, refuse_awaitable
+from sampled_metrics.ranking.inputs import (
+    Ids,
+    Places,
+    candidates_at,
+    exits_as_errors,
+    refuse_awaitable,
+)
 from sampled_metrics.ranking.labels import in_order
 from sampled_metrics.ranking.split import Split
 
