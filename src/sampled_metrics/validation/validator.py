@@ -429,7 +429,8 @@ class Validator:
         for name, column in _columns(epoch, answers).items():
             result[name] = column
 
-        names = np.unique(np.asarray(ranks.user))
+        rows = np.unique(ranks.user_numbers, return_index=True)[1]
+        names = np.asarray(ranks.user)[rows]
         values_by_label = dict(zip(self.metrics, values.low, strict=True))
         users = pd.DataFrame({"user": names, **values_by_label})
         validation = Validation(epoch, result, ranks, users)
