@@ -424,7 +424,12 @@ class Validator:
         values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
         number = state.epochs + 1
         rate_of_interval = self._spending.of_interval(number)
+        has_interval = rate_of_interval > 0
+        if not has_interval:  # its ends are replaced
+            rate_of_interval = self._spending.alpha
         result = result_of_values(ranks, self.metrics, values, self._setting, rate_of_interval)
+        if not has_interval:
+            result[["low", "high"]] = np.nan
 
         rate = self._spending.of_pair(number) if number > 1 else 0.0
         answers = [
@@ -434,6 +439,8 @@ class Validator:
         for name, column in _columns(epoch, answers).items():
             result[name] = column
         result = result.found(_findings(number, epoch, self.metrics, answers))
+        if has_interval:
+            result = result.found([Finding("epochs-together")])
 
         row_of_user = np.unique(ranks.user_numbers, return_index=True)[1]
         names = np.asarray(ranks.user)[row_of_user]
@@ -477,7 +484,7 @@ def _findings(
         labels: the labels of the metrics.
         answers: the answers, by metric.
     """
-    findings = [*about_several_metrics(labels), Finding("epochs-together")]
+    findings = about_several_metrics(labels)
     for label, answer in zip(labels, answers, strict=True):
         if number > 1 and answer.standing.best == epoch:
             findings.append(Finding("best-of-epochs", label, values={"epochs": number}))
