@@ -4,7 +4,7 @@
     python benchmarks/training.py power [--runs 100]
     python benchmarks/training.py contenders [--runs 200]
     python benchmarks/training.py stopping [--runs 200]
-    python benchmarks/training.py best [--runs 400]
+    python benchmarks/training.py best [--runs 200]
     python benchmarks/training.py memory
 
 A training has 50 epochs. A user's rank in epoch k is ⌈n u^γ⌉ of n = 1000, where γ belongs to the
@@ -325,7 +325,8 @@ def best(runs: int) -> None:
         misses = 100 * runs_of_cell[:, 1:].mean(axis=0)
         rows.append((recall, memory, users, excess, *misses))
     columns = ["recall", "correlation", "users", "too high", "one epoch", "K known", "K unknown"]
-    print(pd.DataFrame(rows, columns=columns).round(1).to_string(index=False))
+    table = pd.DataFrame(rows, columns=columns)
+    print(table.round(dict.fromkeys(columns[3:], 1)).to_string(index=False))
 
 
 def memory() -> None:
@@ -361,7 +362,7 @@ def main() -> None:
     elif options.command == "stopping":
         stopping(options.runs or 200)
     elif options.command == "best":
-        best(options.runs or 400)
+        best(options.runs or 200)
     else:
         memory()
 
