@@ -4,6 +4,7 @@
     python benchmarks/training.py power [--runs 100]
     python benchmarks/training.py contenders [--runs 200]
     python benchmarks/training.py stopping [--runs 200]
+    python benchmarks/training.py best [--runs 200]
     python benchmarks/training.py memory
 
 A training has 50 epochs. A user's rank in epoch k is ⌈n u^γ⌉ of n = 1000, where γ belongs to the
@@ -292,6 +293,42 @@ def stopping(runs: int) -> None:
     print(table.round(1).to_string(index=False))
 
 
+def best_of_run(users: int, recall: float, memory: float, seed: int) -> list[float]:
+    """Return the value of the epoch that is kept, as a multiple of the true one, and which
+    intervals miss the true one, in the order of the columns of `best`.
+
+    The training stops ten epochs after the highest value.
+    """
+    rng = np.random.default_rng(seed)
+    laws = np.full(EPOCHS, recall)
+    epochs = list(values_by_epoch(laws, users, memory, ("recall@10",), rng))
+    measured = np.array([values.point[0] for values in epochs])
+    kept = stopped_by_value(10, measured, [])
+    rates = [ALPHA]
+    rates += [Spending(ALPHA, known).of_interval(kept + 1) for known in (EPOCHS, None)]
+    misses = []
+    for rate in rates:
+        ends = epochs[kept].interval(rate)
+        misses.append(float(not ends.low[0] <= recall <= ends.high[0]))
+    return [measured[kept] / recall, *misses]
+
+
+def best(runs: int) -> None:
+    """Print how far too high the value of the epoch that is kept is, and how often its intervals
+    miss, of equal models.
+    """
+    rows = []
+    for recall, memory, users in product((0.02, 0.2), (0.0, 0.9), (100, 1000, 6040)):
+        work = partial(best_of_run, users, recall, memory)
+        runs_of_cell = np.array(in_parallel(work, seeds(f"best {users} {recall} {memory}", runs)))
+        excess = 100 * (runs_of_cell[:, 0].mean() - 1)
+        misses = 100 * runs_of_cell[:, 1:].mean(axis=0)
+        rows.append((recall, memory, users, excess, *misses))
+    columns = ["recall", "correlation", "users", "too high", "one epoch", "K known", "K unknown"]
+    table = pd.DataFrame(rows, columns=columns)
+    print(table.round(dict.fromkeys(columns[3:], 1)).to_string(index=False))
+
+
 def memory() -> None:
     """Print the memory of the values of an epoch of 200,000 users that is kept."""
     labels = ("recall@10", "ndcg@10", "mrr", "auc")
@@ -309,7 +346,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=["level", "power", "contenders", "stopping", "memory"])
+    commands = ["level", "power", "contenders", "stopping", "best", "memory"]
+    parser.add_argument("command", choices=commands)
     parser.add_argument("--runs", type=int, default=None, help="trainings of each cell")
     parser.add_argument(
         "--public", type=int, default=100, help="trainings of equal models by the public call"
@@ -323,6 +361,8 @@ def main() -> None:
         contenders(options.runs or 200)
     elif options.command == "stopping":
         stopping(options.runs or 200)
+    elif options.command == "best":
+        best(options.runs or 200)
     else:
         memory()
 

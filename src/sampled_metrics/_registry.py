@@ -96,7 +96,10 @@ PACKAGES: dict[str, Package] = {
         words={"Published numbers": "papers.words"},
         commands=("papers.command:published",),
     ),
-    "validation": Package(names={"validation.validator": ("validator",)}),
+    "validation": Package(
+        names={"validation.validator": ("validator",)},
+        words={"Epochs of a training": "validation.words"},
+    ),
     "reporting": Package(
         names={"reporting.report": ("report",)},
         layouts=("reporting.plots",),

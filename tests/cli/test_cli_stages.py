@@ -293,7 +293,7 @@ def test_a_changed_module_is_refused(run):
             "the function of scores ends by SystemExit",
         ),
         (1, {"score": "mine:closes"}, "the function of scores ends by GeneratorExit"),
-        (1, {"score": "mine:waits", "--concurrency": "3"}, "score is async"),
+        (1, {"score": "mine:waits", "--concurrency": "3"}, "coroutine"),
         (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 11: TimeoutError"),
         (2, {"output": "x.csv"}, "x.csv: "),
         (2, {"--part": "3/2"}, "'3/2'"),

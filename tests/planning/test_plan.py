@@ -1,5 +1,6 @@
 """A plan against evaluations that are made: of users of the pilot, and of other users."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -299,6 +300,13 @@ def test_of_three_is_as_hard_as_the_hardest_pair():
         hardest["decided"].item(),
         "B and A",
     )
+
+
+@pytest.mark.parametrize("has_users", [True, False])
+def test_rows_of_a_pilot_without_users_are_said_to_count_as_users(has_users):
+    pilot = exact("A") if has_users else replace(exact("A"), user=None)
+    result = sm.plan(pilot, negatives=[50], depths=[], estimators="bv-0.1", draws=40)
+    assert ("rows-as-users" in kinds(result)) != has_users
 
 
 def test_of_one_recommender_has_no_chances_and_of_staged_ranks_no_negatives():

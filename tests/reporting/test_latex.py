@@ -154,6 +154,9 @@ def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_
         "The letters of a value name the recommenders that are worse by the metric."
     )
     assert r"at 95 \%" in caption
+    assert "not adjusted" not in caption
+    table = compare(with_underscores, candidates=100, metrics=["auc", "ap"])
+    assert "2 metrics are not adjusted" in table.to_latex().split(r"\caption{")[1]
 
 
 def test_latex_in_per_cent_with_the_best_value_in_bold():

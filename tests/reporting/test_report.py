@@ -89,6 +89,7 @@ def test_exact_ranks_have_the_values_of_evaluate_and_compare(exact):
     for remark in result.remarks:
         assert f"<li>{html.escape(remark)}</li>" in exact
     assert '<p class="verdict">b is better than a on Recall@10 and AUC.</p>' in exact
+    assert '<p class="verdict">The 2 metrics are not adjusted for one another' in exact
 
 
 ORDERS = {

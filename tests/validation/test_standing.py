@@ -1,10 +1,11 @@
 """The reference, the contenders and the error rates of comparisons of epochs."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, zeta
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.values import UserValues
@@ -242,3 +243,13 @@ def test_values_are_kept_to_the_bit_in_few_bytes(by_user, most_bytes):
         np.testing.assert_array_equal(copy.values().bounds, values.bounds)
         np.testing.assert_array_equal(copy.values().limits, values.limits)
         np.testing.assert_array_equal(copy.values().point, values.point)
+
+
+@pytest.mark.parametrize("epochs", [None, 40])
+def test_the_error_rates_of_all_intervals_add_up_to_that_of_the_family(epochs):
+    spending = Spending(0.05, epochs)
+    last = epochs or 10**5
+    total = math.fsum(spending.of_interval(number) for number in range(1, last + 1))
+    tail = 0 if epochs else 0.05 / zeta(1.5) * 2 / np.sqrt(last + 0.5)
+    assert total + tail == pytest.approx(0.05, rel=1e-9)
+    assert spending.of_interval(41) == 0 or epochs is None

@@ -2,11 +2,13 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import zeta
 
 import sampled_metrics as sm
 from sampled_metrics.stages import rank as stages
@@ -44,8 +46,10 @@ def test_values_are_those_of_rank_and_evaluate():
         validate = sm.validator(training, held_out, metrics=labels)
     with pytest.warns(UserWarning, match="5 of 200"):
         table = sm.rank((users, items), training, held_out)
-    expected = sm.evaluate(table, metrics=labels)
-    for scores in ((users, items), users @ items.T, lambda block: users[block] @ items.T):
+    models = ((users, items), users @ items.T, lambda block: users[block] @ items.T)
+    for number, scores in enumerate(models, start=1):
+        rate = 0.05 / zeta(1.5) / number**1.5
+        expected = sm.evaluate(table, metrics=labels, confidence_level=1 - rate)
         result = validate(scores)
         columns = ["metric", "value", "low", "high", "standard_error", "users"]
         pd.testing.assert_frame_equal(
@@ -406,6 +410,42 @@ def test_a_metric_that_is_not_defined_has_no_best_epoch():
     assert validate.contenders == []
 
 
+def test_intervals_hold_together_and_the_highest_value_is_said_to_be_too_high():
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["recall@1", "auc"], epochs=4)
+    kinds_by_epoch = []
+    for hits in (30, 40, 10):
+        result = validate(scores_of_hits(np.arange(hits))).result
+        [together] = [remark for remark in result.remarks if "hold together" in remark]
+        assert "95 %" in together
+        kinds = [(finding.kind, finding.metric) for finding in result.findings]
+        kinds_by_epoch.append([metric for kind, metric in kinds if kind == "best-of-epochs"])
+        assert ("several-metrics", "recall@1") in kinds
+    assert kinds_by_epoch == [[], ["recall@1", "auc"], []]
+    exact = sm.rank(scores_of_hits(np.arange(40)), NOTHING, HELD_OUT)
+    expected = sm.evaluate(exact, metrics="recall@1", confidence_level=1 - 0.05 / 4)
+    history = validate.history.set_index(["epoch", "metric"])
+    ends = history.loc[(2, "recall@1"), ["low", "high"]]
+    assert ends.tolist() == pytest.approx([expected["low"][0], expected["high"][0]], rel=1e-12)
+
+
+def test_ids_of_several_types_have_their_values():
+    ids = np.array([7, "a", 2.5], dtype=object)
+    scores = np.eye(3, 9)
+    validate = sm.validator(np.zeros((3, 9)), [0, 1, 8], user_ids=ids, metrics="recall@1")
+    by_user = validate(scores).users.set_index("user")["recall@1"]
+    assert by_user.to_dict() == {7: 1.0, "a": 1.0, 2.5: 0.0}
+
+
+def test_ids_without_an_order_are_refused():
+    class Site(Enum):
+        NORTH = 1
+        SOUTH = 2
+
+    validate = sm.validator(np.zeros((2, 9)), [0, 1], user_ids=[*Site], metrics="recall@1")
+    with pytest.raises(sm.DataError, match="NORTH"):
+        validate(np.eye(2, 9))
+
+
 def test_epochs_after_those_that_were_announced_are_undecided():
     validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=2)
     few = scores_of_hits(np.arange(10))
@@ -418,6 +458,7 @@ def test_epochs_after_those_that_were_announced_are_undecided():
     assert validate(many).better == "undecided"
     assert validate.contenders == [1, 2, 3, 4]
     assert validate.history["best"].tolist() == [1, 1, 3, 3]
+    assert validate.history["low"].isna().tolist() == [False, False, True, True]
 
 
 def test_users_of_several_held_out_items_have_one_value_each():

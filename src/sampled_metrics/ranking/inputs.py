@@ -192,10 +192,7 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
 
     Python numbers become float64 or integers. `form` says in messages what they must be.
     """
-    if is_async(scores):
-        raise DataError(
-            "scores are async; a function may run what gives them, such as by asyncio.run"
-        )
+    refuse_awaitable(scores, "scores")
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
     scores = detached(scores)
@@ -228,8 +225,8 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
     return array
 
 
-def is_async(answer: Any) -> bool:
-    """Return whether an answer of a function, or an entry of it, is to be awaited.
+def refuse_awaitable(answer: Any, what: str) -> None:
+    """Raise DataError if an answer of a function, or an entry of it, has yet to be computed.
 
     The coroutines in it are closed, as Python would warn of each that nobody awaits.
     """
@@ -238,11 +235,15 @@ def is_async(answer: Any) -> bool:
     else:
         entries = [*answer] if isinstance(answer, list | tuple) else [answer]
     if not entries or not isawaitable(entries[0]):  # all are, or none
-        return False
+        return
     for entry in entries:
         if iscoroutine(entry):
             entry.close()
-    return True
+    if hasattr(entries[0], "__dask_graph__"):
+        raise DataError(f"{what} must be numbers, not a Dask collection; call its compute()")
+    raise DataError(
+        f"{what} must be numbers, not a coroutine; wrap the function, for example with asyncio.run"
+    )
 
 
 @contextmanager

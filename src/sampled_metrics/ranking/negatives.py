@@ -52,6 +52,7 @@ from sampled_metrics.ranking.inputs import (
     refuse_indices_like_ids,
     split_and_users,
     table_of_pairs,
+    warn_of_last,
 )
 from sampled_metrics.ranking.labels import aligned, aligned_blocks
 from sampled_metrics.ranking.rank import (
@@ -321,10 +322,12 @@ def rank_among_negatives(
     width = 4 * largest if isinstance(readable, tuple) else split.shape.items
     size = users_of_batch(width, batch_size)
     blocks = in_blocks(np.arange(len(split.user)), split.user // size)
+    last_by_block: list[int] = []
     counts = [
-        _counts(blocks[step], readable, split, draw, streams)
+        _counts(blocks[step], readable, split, draw, streams, last_by_block)
         for step in progress(range(len(blocks)))
     ]
+    warn_of_last(sum(last_by_block), len(split.user), stacklevel=3)
     drawn, x = (np.concatenate(parts) for parts in zip(*counts, strict=True))
     table = SampledRanks(x, drawn, split.candidates, replacement, split.user_ids[split.user])
     if not is_given:
@@ -344,11 +347,16 @@ def rank_among_negatives(
 
 
 def _counts(
-    rows: Ints, scores: ScoreFunction | Factors, split: Split, draw: _Draw, streams: Streams
+    rows: Ints,
+    scores: ScoreFunction | Factors,
+    split: Split,
+    draw: _Draw,
+    streams: Streams,
+    last_by_block: list[int],
 ) -> tuple[Ints, Ints]:
     """Return the numbers of negatives of some rows, and how many rank above the held-out item.
 
-    Ties are broken at random.
+    Ties are broken at random. The number of held-out items at -inf is added to `last_by_block`.
     """
     user = split.user[rows]
     users, user_place = np.unique(user, return_inverse=True)
@@ -356,6 +364,7 @@ def _counts(
     tie = streams(_TIES).random(len(rows))
     target = score(np.arange(len(rows)), split.item[rows])
     require_comparable(not_comparable(target), split.user_ids[user])
+    last_by_block.append(int(np.count_nonzero(target == -np.inf)))
     place, drawn = draw(users)
     count = np.bincount(place, minlength=len(users))
     start = np.cumsum(count) - count

@@ -90,16 +90,17 @@ def orders_in_words(orders: Orders, setting: Setting) -> list[str]:
 def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
     """Say who is better, and what this assumes of the ranks."""
     is_decided = any(verdict.better is not None for verdict in compared.verdicts)
+    on_metrics_together = wording.on_several_metrics(compared.findings, compared.setting)
     if len(compared.setting.names) == 2:
         answer = on_metrics(compared.verdicts, compared.setting)
         if is_decided:
             condition = wording.condition_of(compared.findings, compared.setting)
             answer = f"{answer.removesuffix('.')}{condition}."
-        return (answer,)
+        return (answer, *on_metrics_together)
     best_pairs = [finding for finding in compared.findings if finding.kind == "best-pairs"]
     answers = wording.remarks([*compared.verdicts, *best_pairs], compared.setting)
     assumed = wording.assumed(compared.findings, compared.setting) if is_decided else ()
-    return (*answers, *assumed)
+    return (*answers, *assumed, *on_metrics_together)
 
 
 def metrics_in_words(results: Mapping[str, Result]) -> list[str]:

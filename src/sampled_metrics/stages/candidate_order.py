@@ -8,7 +8,13 @@ import numpy as np
 
 from sampled_metrics.checks import Ints, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import Ids, Places, candidates_at, exits_as_errors, is_async
+from sampled_metrics.ranking.inputs import (
+    Ids,
+    Places,
+    candidates_at,
+    exits_as_errors,
+    refuse_awaitable,
+)
 from sampled_metrics.ranking.labels import in_order
 from sampled_metrics.ranking.split import Split
 
@@ -73,8 +79,7 @@ class CandidateOrder:
             name = self._names[user]
             with exits_as_errors("the function of the order"):
                 numbers = function(name)
-                if is_async(numbers):
-                    raise DataError("order is async; a function may run it, such as by asyncio.run")
+                refuse_awaitable(numbers, "order")
                 items = self._sorted(numbers, f"order of user {shown(name)}")
             is_excluded = np.isin(items, self._split.excluded[[user]].indices)
             candidates.append(items[~is_excluded])

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.checks import MOST, Floats, Ints, require_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import as_scores, exits_as_errors, is_async, takes
+from sampled_metrics.ranking.inputs import as_scores, exits_as_errors, refuse_awaitable, takes
 from sampled_metrics.ranking.labels import scores_of_pairs
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.stages.executors import DaemonThreads, InCaller
@@ -402,11 +402,7 @@ class Scorer:
 
     def _numbers(self, users: Ints, items: Ints, answer: Any) -> NDArray[Any]:
         """Return an answer as (pairs,) numbers of any type."""
-        if is_async(answer):
-            raise DataError(
-                "score is async; a function may run it, such as by asyncio.run, in one of "
-                "several threads"
-            )
+        refuse_awaitable(answer, "score")
         is_single = np.isscalar(answer) or getattr(answer, "ndim", None) == 0
         if is_single and len(users) == 1:  # a function of a single pair
             answer = [answer]

@@ -6,5 +6,6 @@ the best.
 It needs the core, `ranking` and `stages`.
 
 Begin with `validator.py`. `standing.py` has the verdicts, `kept.py` the values of past epochs,
-`state.py` what is saved, `ranking.py` how a model is ranked, and `figure.py` the figure.
+`state.py` what is saved, `ranking.py` how a model is ranked, `words.py` the remarks, and
+`figure.py` the figure.
 """

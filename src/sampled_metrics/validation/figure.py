@@ -23,8 +23,8 @@ _LINE = 0.17  # height of a line of the caption
 _LETTERS = 92  # of a line of the caption
 _CAPTION = (
     "Filled: the first epoch, and those that are better than the filled one before. Cross: worse "
-    "than an earlier epoch. Shaded: epochs that may be the best. Dotted: the highest value. The "
-    "{interval} is that of one epoch, over users."
+    "than an earlier epoch. Shaded: epochs that may be the best. Dotted: the highest value, which "
+    "is too high on average. The {interval}s hold together for all epochs."
 )
 
 

@@ -17,6 +17,10 @@ Otherwise the share falls as k^(-3/2), and a pair has the rate
 
 where ζ(3/2) - 1 = 1.612. The sum over all k from 2 on is α in both cases.
 
+The intervals of the values of a metric are a family of their own with the error rate α. The
+interval of epoch k has the rate α / K, or α / (ζ(3/2) k^(3/2)). So all of them hold together, also
+that of an epoch that is chosen by its value.
+
 A confidence sequence is for a sample that grows. Here the users stay and the model changes.
 """
 
@@ -48,12 +52,21 @@ class Spending:
     """The error rates of the comparisons of a training.
 
     Attributes:
-        alpha: the error rate of all comparisons together.
+        alpha: the error rate of all comparisons together, and of all intervals together.
         epochs: K, the number of epochs; None if it is not known.
     """
 
     alpha: float
     epochs: int | None = None
+
+    def of_interval(self, number: int) -> float:
+        """Return the error rate of the interval of an epoch, by its number from 1.
+
+        It is 0 beyond K epochs.
+        """
+        if self.epochs is None:
+            return self.alpha / (_SUM + 1) / number**_POWER
+        return self.alpha / self.epochs if number <= self.epochs else 0.0
 
     def of_pair(self, later: int) -> float:
         """Return the error rate of a pair of epochs, by the number of the later one, from 2.

@@ -11,7 +11,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.validation.kept import KeptValues
 from sampled_metrics.validation.standing import Standing
 
-_FORMAT = 2
+_FORMAT = 3
 _NO_STATE = "state: is not what state_dict of a validator returned"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics import _defaults
 from sampled_metrics.checks import MOST, require_confidence_level, require_whole
-from sampled_metrics.core.evaluation.evaluate import result_of_values
+from sampled_metrics.core.evaluation.evaluate import about_several_metrics, result_of_values
 from sampled_metrics.core.evaluation.result import Result, drawing
 from sampled_metrics.core.evaluation.values import values_of
+from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.exact import ExactRanks
@@ -85,8 +86,10 @@ def validator(
     other seeds. They suppose that the models do not depend on the held-out items: to stop early, or
     to keep the best epoch, is allowed; a learning rate that reacts to the values is not.
 
-    The interval of a value is that of one epoch. The value of an epoch that was chosen because it
-    is the highest is too high on average: report the model on test items.
+    The intervals of the values of a metric hold together for all epochs, too. The interval of epoch
+    k has the error rate α / K, or α / (2.612 k^(3/2)) if K is not known. So the interval of the
+    best epoch holds although the epoch is chosen by its value. The value itself is too high on
+    average, and a remark says so: other users give an unbiased one.
 
     Args:
         training: as in `rank`.
@@ -95,8 +98,8 @@ def validator(
             and `Validator.stop`. With `depth` they have cut-offs, and the default is recall@10,
             ndcg@10 and mrr@10.
         epochs: K, the largest number of calls, if it is known. It makes the answers of long
-            trainings sharper. Epochs after these are undecided, and a warning says so. Earlier
-            stopping is allowed.
+            trainings sharper. Epochs after these are undecided and have no interval, and a warning
+            says so. Earlier stopping is allowed.
         depth: for models that score pairs, such as NeuMF, the depth of `staged_ranks`: about how
             many candidates of each user are scored. The metrics are then estimated without bias.
             The default ranks all candidates.
@@ -105,7 +108,7 @@ def validator(
         batch_size: number of users whose scores are computed at a time, as in `rank`, which refuses
             it for factors; with `depth`, the largest number of pairs in a call.
         confidence_level: probability that all answers on a metric are right, and that the interval
-            of a value covers the mean over the population of users.
+            of a value covers the mean over the population of users, for all epochs together.
 
     Returns:
         The `Validator`. Call it with `scores` as in `rank`, such as factors, a function, or tensors
@@ -306,7 +309,8 @@ class Validator:
         """A row for each epoch and metric.
 
         The columns are epoch, metric, value, low, high, better, reference, best, contender (whether
-        the epoch may be the best of all so far) and seconds (of the call).
+        the epoch may be the best of all so far) and seconds (of the call). The intervals of a
+        metric hold together for all epochs. The highest value is too high on average.
         """
         state = self._state
         table = pd.DataFrame(state.rows, columns=_HISTORY)
@@ -418,9 +422,15 @@ class Validator:
         """
         state = self._state
         values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
-        result = result_of_values(ranks, self.metrics, values, self._setting)
-
         number = state.epochs + 1
+        rate_of_interval = self._spending.of_interval(number)
+        has_interval = rate_of_interval > 0
+        if not has_interval:  # its ends are replaced
+            rate_of_interval = self._spending.alpha
+        result = result_of_values(ranks, self.metrics, values, self._setting, rate_of_interval)
+        if not has_interval:
+            result[["low", "high"]] = np.nan
+
         rate = self._spending.of_pair(number) if number > 1 else 0.0
         answers = [
             state.standings[label].answer(epoch, values.of_metric(index), rate)
@@ -428,8 +438,12 @@ class Validator:
         ]
         for name, column in _columns(epoch, answers).items():
             result[name] = column
+        result = result.found(_findings(number, epoch, self.metrics, answers))
+        if has_interval:
+            result = result.found([Finding("epochs-together")])
 
-        names = np.unique(np.asarray(ranks.user))
+        row_of_user = np.unique(ranks.user_numbers, return_index=True)[1]
+        names = np.asarray(ranks.user)[row_of_user]
         values_by_label = dict(zip(self.metrics, values.low, strict=True))
         users = pd.DataFrame({"user": names, **values_by_label})
         validation = Validation(epoch, result, ranks, users)
@@ -440,8 +454,8 @@ class Validator:
         }
         if number - 1 == self._spending.epochs:
             message = (
-                f"epochs={number - 1}: this is one more, and from here on epochs are undecided; "
-                "give a larger number"
+                f"epochs={number - 1}: this is one more, and from here on epochs are undecided and "
+                "have no interval; give a larger number"
             )
             warnings.warn(message, Remark, stacklevel=4)
         # all that changes, at once: an interruption before or after it leaves whole epochs
@@ -457,6 +471,24 @@ def _columns(epoch: int, answers: list[Answer]) -> dict[str, Any]:
         "best": pd.array([answer.standing.best for answer in answers], dtype="Int64"),
         "contender": [epoch in answer.standing.contenders for answer in answers],
     }
+
+
+def _findings(
+    number: int, epoch: int, labels: Iterable[str], answers: list[Answer]
+) -> list[Finding]:
+    """Return what is to be said of the values of an epoch.
+
+    Args:
+        number: its number from 1.
+        epoch: its number in the loop.
+        labels: the labels of the metrics.
+        answers: the answers, by metric.
+    """
+    findings = about_several_metrics(labels)
+    for label, answer in zip(labels, answers, strict=True):
+        if number > 1 and answer.standing.best == epoch:
+            findings.append(Finding("best-of-epochs", label, values={"epochs": number}))
+    return findings
 
 
 def _rows(

@@ -146,7 +146,8 @@ def test_users_with_several_rows_count_once_with_their_mean():
 )
 def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator=estimator)
-    expected = kinds | {"drawn-by-user", "few-users", "paired-by-position"}
+    expected = kinds | {"drawn-by-user", "few-users", "paired-by-position", "rows-as-users"}
+    expected.add("several-metrics")
     findings = [finding for finding in table.findings if finding.kind not in VERDICTS]
     assert {finding.kind for finding in findings} == expected
     few_users = [finding for finding in findings if finding.kind == "few-users"]
@@ -155,6 +156,20 @@ def test_verdicts_stand_beside_what_they_assume(estimator, kinds):
     if "assumes" in kinds:
         [assumed] = values_of_kinds(table, "assumes")
         assert assumed == {"assumption": estimator or "decreasing"}
+
+
+def test_metrics_that_are_not_adjusted_are_counted_if_there_are_several():
+    table = compare([1, 4, 2, 8], [1, 1, 3, 2], candidates=50, metrics=["hr@2", "ap", "auc"])
+    [finding] = [finding for finding in table.findings if finding.kind == "several-metrics"]
+    assert finding.metric == "hr@2"
+    assert finding.values == {"metrics": 3}
+    for label in ("hr@2", "ap"):
+        assert (
+            "one of 3 metrics, each with its own 95 %" in table[table["metric"] == label].sentence()
+        )
+    alone = compare([1, 4, 2, 8], [1, 1, 3, 2], candidates=50, metrics="ap")
+    assert "several-metrics" not in {finding.kind for finding in alone.findings}
+    assert "metrics" not in alone.sentence()
 
 
 def test_an_interval_that_falls_back_to_free_is_not_said_to_assume():

@@ -95,6 +95,38 @@ def test_labels_come_back_as_they_are_written(call, estimators):
     assert written.remarks == usual.remarks
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, b, _: sm.evaluate({"a": a, "b": b}),
+        lambda _, __, sampled: sm.correct(sampled, estimators="uncorrected"),
+        lambda a, b, _: sm.compare({"a": a, "b": b}),
+        lambda a, b, _: sm.expect({"a": a, "b": b}, negatives=20),
+    ],
+    ids=["evaluate", "correct", "compare", "expect"],
+)
+@pytest.mark.parametrize("has_users", [False, True])
+def test_rows_without_users_are_said_to_count_as_users_once(call, has_users):
+    column = {"user": range(len(EXACT))} if has_users else {}
+    exact = [
+        sm.exact_ranks({"rank": ranks, **column}, candidates=500, exact=True)
+        for ranks in (EXACT, EXACT[::-1])
+    ]
+    sampled = sm.sampled_ranks({"rank": SAMPLED, **column}, **AMONG_20)
+    result = call(*exact, sampled)
+    kinds = [finding.kind for finding in result.findings]
+    remarks = [remark for remark in result.remarks if "counts as a user of its own" in remark]
+    assert ("rows-as-users" in kinds) != has_users
+    assert len(remarks) == (not has_users)
+
+
+def test_tables_that_are_paired_with_users_by_position_have_users():
+    with_users = sm.exact_ranks({"rank": EXACT, "user": range(len(EXACT))}, candidates=500)
+    without = sm.exact_ranks(EXACT[::-1], candidates=500)
+    result = sm.compare({"a": with_users, "b": without})
+    assert "rows-as-users" not in {finding.kind for finding in result.findings}
+
+
 def test_a_metric_of_ones_own():
     """Rank-biased precision with p = 0.8."""
     rbp = Metric(

@@ -89,7 +89,8 @@ def test_two_recommenders_that_sampling_swaps():
     table = expect(ranks, negatives=50, metrics=["recall@10"], candidates=1000)
     rows = table.set_index("recommender")
     assert (rows["exact"]["A"], rows["exact"]["B"]) == (0.0, 0.3)
-    wrong, undecided = table.findings
+    wrong, undecided, rows_as_users = table.findings
+    assert rows_as_users.kind == "rows-as-users"
     assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
     assert wrong.values["chance"] == pytest.approx(0, abs=1e-6)
     assert wrong.values["exact_better"] == rows["exact"]["B"]

@@ -90,8 +90,9 @@ SENTENCES = [
     ),
     (
         of("columns-not-used", columns=["a"], unit="row"),
-        "Each row is taken to be a user. If a column names",
+        "The column a is not used. If a column names",
     ),
+    (of("rows-as-users"), "Each row counts as a user … no column user"),
     (
         of("candidates-of-argument", column="n"),
         "The column n is not used: the candidates are those of the argument.",
@@ -324,6 +325,11 @@ SENTENCES = [
     (
         of("family", pairs=3, method=BONFERRONI, rate=0.05 / 3),
         "3 pairs (Bonferroni, each at 98.33 %).",
+    ),
+    (
+        of("several-metrics", "recall@10", metrics=4),
+        "The 4 metrics are not adjusted … its own 90 % … Decide by the first one, Recall@10.",
+        Setting(0.9),
     ),
     (
         of("seeds", seeds={"X": 2, "Y": 3}),

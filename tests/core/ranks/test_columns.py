@@ -100,7 +100,7 @@ def test_columns_that_are_taken_or_not_used_are_named():
             {"user": [*range(20), *range(20)], "depth": 7},
             " Intervals take users as the unit. If a column names",
         ),
-        ({"age": 7}, " Each row is taken to be a user. If a column names recommenders"),
+        ({"age": 7}, " If a column names recommenders"),
     ],
 )
 def test_columns_that_are_not_used_may_name_recommenders_unless_they_are_numbers_of_users(

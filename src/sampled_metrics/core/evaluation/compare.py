@@ -15,7 +15,12 @@ from sampled_metrics.checks import Floats, require_confidence_level, require_who
 from sampled_metrics.core.estimators import Estimator, estimators_by_label
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
-from sampled_metrics.core.evaluation.evaluate import about_metrics, checked_metrics, from_readers
+from sampled_metrics.core.evaluation.evaluate import (
+    about_metrics,
+    about_several_metrics,
+    checked_metrics,
+    from_readers,
+)
 from sampled_metrics.core.evaluation.kinds import repeated_by_group
 from sampled_metrics.core.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, answerable
 from sampled_metrics.core.evaluation.standings import best_of
@@ -75,7 +80,8 @@ def compare(
     Of more than two recommenders, all pairs are compared. The intervals of a metric hold together
     for all of its pairs, by the largest of several t or, for strict bounds and several seeds,
     Bonferroni's inequality. The p-values are adjusted for the pairs by the method of Holm. Each
-    metric is a family of its own; metrics are not adjusted for one another.
+    metric is a family of its own; metrics are not adjusted for one another. A remark says so if
+    there are several: decide by the first one.
 
     A list of several tables in place of one holds the seeds of a recommender. Two questions have an
     answer each, in rows of their own. *New runs*: would recommenders that are trained anew differ
@@ -223,6 +229,7 @@ def compare(
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
     findings += _seeds_that_would_decide(families[0], overall)
+    findings += about_several_metrics(verdict.metric for verdict in overall if verdict.has_interval)
     findings += _about_part(all_users, families, names, recommenders, corrector, setting)
     if by_group:
         findings += orders_of_groups(overall, by_group, questions[0])

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sampled_metrics.core.evaluation import wording
 from sampled_metrics.core.evaluation.result import NumberForm, Result, as_latex
 from sampled_metrics.core.evaluation.standings import Standings, letter
 from sampled_metrics.core.evaluation.values import UserValues
@@ -216,7 +217,12 @@ class Comparison(Result):
             idle.append("#")
         cells = pd.DataFrame([row.cells for row in rows], columns=columns).map(printable)
         superscripts = pd.DataFrame([row.superscripts for row in rows], columns=columns)
-        caption = "" if is_pair else letters_and_brackets(self.setting, by_group="group" in self)
+        caption = ""
+        if not is_pair:
+            notes = [letters_and_brackets(self.setting, by_group="group" in self)]
+            if len(labels) > 1:
+                notes += wording.on_several_metrics(self.findings, self.setting)
+            caption = " ".join(notes)
         return as_latex(cells.drop(columns=idle), superscripts.drop(columns=idle), caption)
 
     def _parts(self) -> list[tuple[str, str]]:

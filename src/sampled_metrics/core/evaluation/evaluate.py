@@ -114,7 +114,7 @@ def _evaluate(
     rows = list[pd.DataFrame]()
     for question in questions:
         answer = values.of_these_runs() if question == THESE_RUNS else values
-        rows.append(_rows(metrics, answer, question, setting))
+        rows.append(_rows(metrics, answer, question, 1 - setting.confidence_level))
 
     # --- findings
     findings = [*about_metrics(runs.first_table, metrics, values.point), *not_answered]
@@ -127,21 +127,31 @@ def _evaluate(
 
 
 def result_of_values(
-    table: Table, by_label: Mapping[str, Metric], values: UserValues, setting: Setting
+    table: Table,
+    by_label: Mapping[str, Metric],
+    values: UserValues,
+    setting: Setting,
+    rate: float,
 ) -> Result:
-    """Return the values of metrics with their intervals, and what is to be said of them."""
+    """Return the values of metrics with their intervals, and what is to be said of them.
+
+    An interval has the error rate `rate`.
+    """
     findings = about_metrics(table, by_label, values.point)
     findings += values.findings
     findings += from_readers([("", table)])
     setting = replace(setting, parameters=table.description)
-    return Result(_rows(by_label, values, "", setting)).found(findings, setting)
+    return Result(_rows(by_label, values, "", rate)).found(findings, setting)
 
 
 def _rows(
-    metrics: Mapping[str, Metric], values: UserValues, question: str, setting: Setting
+    metrics: Mapping[str, Metric], values: UserValues, question: str, rate: float
 ) -> pd.DataFrame:
-    """Return a row for each metric, with the answer to a question."""
-    ends = values.interval(1 - setting.confidence_level)
+    """Return a row for each metric, with the answer to a question.
+
+    An interval has the error rate `rate`.
+    """
+    ends = values.interval(rate)
     columns: dict[str, Any] = {"of": question} if question else {}
     columns |= {
         "metric": list(metrics),
@@ -181,9 +191,24 @@ def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -
     return findings
 
 
+def about_several_metrics(labels: Iterable[str]) -> list[Finding]:
+    """Return the finding that verdicts are on several metrics; none if there is one metric."""
+    metrics = list(dict.fromkeys(labels))
+    if len(metrics) < 2:
+        return []
+    return [Finding("several-metrics", metrics[0], values={"metrics": len(metrics)})]
+
+
 def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
-    """Return what the readers of tables found, with the names of the recommenders."""
+    """Return what the readers of tables found, with the names of the recommenders.
+
+    If no table has users, each row counts as a user. Otherwise the rows of all tables belong to
+    these users.
+    """
     findings = list[Finding]()
+    tables = list(tables)
+    if all(table.user is None for _, table in tables):
+        findings.append(Finding("rows-as-users"))
     for name, table in tables:
         findings += about(table.findings, name)
         if completion := table.completion():

@@ -33,6 +33,9 @@ from sampled_metrics.errors import printable
 _ON_ASSUMPTIONS = ("assumes", "equal-bias")
 """Kinds of findings on what the intervals of a comparison assume."""
 
+SEVERAL_METRICS = "several-metrics"
+"""The kind of the finding that verdicts are on several metrics."""
+
 
 class _Sentence(NamedTuple):
     """A sentence, and what it is about."""
@@ -98,6 +101,13 @@ def _of_comparison(row: Mapping[str, Any], findings: Sequence[Any], setting: Set
     condition = ""
     if verdicts[0].has_interval:
         condition = condition_of(findings, setting)
+        for finding in findings:
+            if finding.kind == SEVERAL_METRICS:
+                level = percent(setting.confidence_level)
+                condition += (
+                    f" (one of {finding.values['metrics']} metrics, each with its own {level} "
+                    "confidence)"
+                )
     return f"{subject}: {conclusion.removesuffix('.')}{condition}."
 
 
@@ -144,6 +154,12 @@ def _of_expectation(row: Mapping[str, Any], setting: Setting) -> str:
         f"among {counted(setting.negatives, 'sampled negative')} {row['expected']:.4f} on "
         f"average{by}."
     )
+
+
+def on_several_metrics(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
+    """Say that the metrics of a comparison are not adjusted, if there are several."""
+    several = [finding for finding in findings if finding.kind == SEVERAL_METRICS]
+    return _sentences(several, setting)
 
 
 def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:

@@ -302,7 +302,7 @@ def _family(finding: Finding, setting: Setting) -> str:
     return (
         f"The intervals of {values} hold together at {percent(setting.confidence_level)} for "
         f"its {finding.values['pairs']} pairs ({method}). The p-values are adjusted for these "
-        "pairs by the method of Holm. Metrics are not adjusted for one another."
+        "pairs by the method of Holm."
     )
 
 
@@ -456,6 +456,16 @@ KINDS: dict[str, Kind] = {
         when="there are three recommenders or more, with intervals",
         values="pairs, method; rate of each interval, 0 unless by Bonferroni",
         sentence=_family,
+        of_groups=False,
+    ),
+    "several-metrics": Kind(
+        when="there are verdicts on several metrics (`compare`, `validator`)",
+        values="metrics: how many; its metric is the first one",
+        sentence=(
+            "The {metrics} metrics are not adjusted for one another: each has its own {confidence} "
+            "confidence, so a false verdict on any of them is more likely than on a single one. "
+            "Decide by the first one, {metric}."
+        ),
         of_groups=False,
     ),
     "best-pairs": Kind(

@@ -12,13 +12,6 @@ from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.ranks.frames import MEANINGS
 from sampled_metrics.core.ranks.groups import FEWEST_USERS
 
-_UNITS = {
-    "user": "Intervals take users as the unit.",
-    "row": "Each row is taken to be a user.",
-}
-"""What a row is taken to be of."""
-
-
 _MOST_TABLES = 3
 """How many tables are named before the number of the others."""
 
@@ -47,7 +40,8 @@ def _columns_not_used(finding: Finding, _: Setting) -> str:
     advice = (
         "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
     )
-    return f"{not_used} {_UNITS[unit]} {advice}"
+    on_unit = "Intervals take users as the unit. " if unit == "user" else ""
+    return f"{not_used} {on_unit}{advice}"
 
 
 def _columns_not_read(finding: Finding, _: Setting) -> str:
@@ -178,6 +172,11 @@ KINDS: dict[str, Kind] = {
             "A user shares the given negatives with {partners:.3g} other users on average, so "
             "they are read as drawn once."
         ),
+        of_groups=False,
+    ),
+    "rows-as-users": Kind(
+        when="no column user was read",
+        sentence="Each row counts as a user of its own, as no column user was read.",
         of_groups=False,
     ),
     "index-as-user": Kind(
