@@ -17,7 +17,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-rooms test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
+.PHONY: help demo reproduce test test-all test-rooms test-kernels test-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,10 @@ test: $(READY)  ## the tests, and those of the core alone: about four minutes on
 
 test-rooms: $(READY)  ## take away each package of the library in a copy and run the other tests: about 25 minutes
 	$(BIN)/python tests/rooms.py
+
+test-kernels: $(READY)  ## the tests of core, ranking and stages under two other kernels of OpenBLAS
+	$(BIN)/python tests/kernels.py -n $(CORES) --dist worksteal tests/core tests/ranking tests/stages
+	$(BIN)/pytest -rs -m slow tests/whole/test_kernels.py
 
 test-all: $(READY)  ## all tests, the slow ones too, before a release: about 50 minutes
 	$(PYTEST) $(SLOW)
