@@ -12,12 +12,13 @@ READY := $(VENV)/ready
 BROWSER := $(VENV)/browser
 PEERS := .venv-peers
 ADAPTERS := .venv-adapters
+LOWEST := .venv-lowest
 AUDIT := $(VENV)/audit/ready
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-rooms test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
+.PHONY: help demo reproduce test test-all test-rooms test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,6 +54,10 @@ test: $(READY)  ## the tests, and those of the core alone: about four minutes on
 
 test-rooms: $(READY)  ## take away each package of the library in a copy and run the other tests: about 25 minutes
 	$(BIN)/python tests/rooms.py
+
+test-kernels: $(READY)  ## the tests of core, ranking and stages under two other kernels of OpenBLAS
+	$(BIN)/python tests/kernels.py -n $(CORES) --dist worksteal tests/core tests/ranking tests/stages
+	$(BIN)/pytest -rs -m slow tests/whole/test_kernels.py
 
 test-all: $(READY)  ## all tests, the slow ones too, before a release: about 50 minutes
 	$(PYTEST) $(SLOW)
@@ -90,6 +95,16 @@ test-wheel: $(READY)  ## build the wheel and try it in a new environment of ever
 
 test-adapters: $(PEERS)/ready $(ADAPTERS)/ready  ## compare the adapters with the other libraries; needs Python 3.11 or 3.12
 	for each in $(PEERS) $(ADAPTERS); do OMP_NUM_THREADS=1 $$each/bin/python -m pytest --confcutdir tests/adapters -rs tests/adapters || exit 1; done
+
+# with Python 3.11, for which all lowest versions have wheels
+$(LOWEST)/ready: PYTHON = python3.11
+test-lowest:  ## tests with the lowest version of each dependency; skipped without Python 3.11
+	@if python3.11 -c ''; then $(MAKE) --no-print-directory tested-lowest; \
+	else echo "make test-lowest: skipped, there is no python3.11 here"; fi
+
+tested-lowest: $(LOWEST)/ready
+	@$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(LOWEST)/bin/python -m pytest -n $(CORES) --dist worksteal tests/base tests/core tests/ranking tests/lists tests/papers tests/cli
 
 # the plugin beside what .venv has, in the same versions of all that both need
 $(VENV)/slurm: envs/slurm.lock $(READY)
@@ -156,7 +171,8 @@ lock:  ## renew envs/*.lock from pyproject.toml and envs/*.in (needs uv)
 	$(COMPILE) envs/adapters.in -o envs/adapters.lock
 	$(COMPILE) envs/audit.in -o envs/audit.lock
 	$(COMPILE) envs/build.in -o envs/build.lock
+	$(COMPILE) --resolution lowest-direct --all-extras pyproject.toml envs/lowest.in -o envs/lowest.lock
 
 clean:  ## remove results, downloads and environments
-	rm -rf results/* data .snakemake $(VENV) $(PEERS) $(ADAPTERS)
+	rm -rf results/* data .snakemake $(VENV) $(PEERS) $(ADAPTERS) $(LOWEST)
 	git checkout --quiet -- results 2>/dev/null || true

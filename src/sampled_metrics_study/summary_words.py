@@ -23,7 +23,8 @@ STAND_INS = {
     ),
     "ranks": (
         "The ranks of {dataset} are ready-made. Those in published/ are of a stand-in for the "
-        "publisher's archive, with the same users, items and times."
+        "publisher's archive, with the same (user, item) pairs, the same order of each user's "
+        "events and the same last events. Its ratings and earlier times are not real."
     ),
 }
 """What is said of data that may be of a stand-in (`reference.stand_in`)."""

@@ -293,11 +293,14 @@ def test_the_same_bytes_in_every_table(
 def has_kernels() -> bool:
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     has_openblas = any(library["internal_api"] == "openblas" for library in threadpool_info())
-    return has_openblas and " avx2 " in flags
+    return has_openblas and " avx2 " in flags and "OPENBLAS_CORETYPE" not in os.environ
 
 
 @slow
-@pytest.mark.skipif(not has_kernels(), reason="needs an x86 with AVX2, and numpy with OpenBLAS")
+@pytest.mark.skipif(
+    not has_kernels(),
+    reason="needs an x86 with AVX2, numpy with OpenBLAS, and no OPENBLAS_CORETYPE",
+)
 @pytest.mark.parametrize(
     "kernel", ["Haswell", "Sandybridge", "Nehalem", "Prescott"]
 )  # from new to old

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,6 +121,15 @@ def test_conda_and_the_locks_have_what_the_project_needs_in_one_version_that_it_
     assert "snakemake-executor-plugin-slurm" in slurm
     for name in slurm.keys() & lock.keys():
         assert slurm[name] == lock[name], name
+
+
+def test_the_lowest_versions_that_are_allowed_are_those_that_are_tested():
+    lowest = locked("lowest")
+    extras = [line for extra in EXTRAS.values() for line in extra]
+    for requirement in map(Requirement, [*PROJECT["dependencies"], *extras]):
+        [bound] = requirement.specifier
+        assert bound.operator == ">="
+        assert Version(lowest[canonicalize_name(requirement.name)]) == Version(bound.version)
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -65,8 +65,7 @@ def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme(labe
     shown = hypergeom.pmf(x, n - 1, rank[:, np.newaxis] - 1, m) @ functions
     law = 1 / (rank + 1.0)
     means = law / law.sum() @ shown
-    equations = {"A_eq": np.vstack((shown.T, np.ones(n))), "b_eq": [*means, 1]}
-    low, high = (side * linprog(side * (rank <= 3), **equations).fun for side in (1, -1))
+    low, high = ends_of(shown, means, rank <= 3)
     row = free_of_many_users(as_written(labels, means), n, m, "recall@3")
     assert (row.low, row.high) == pytest.approx((low, high), abs=2e-3)
 
@@ -98,8 +97,11 @@ def ends_of(shown: np.ndarray, means: np.ndarray, metric: np.ndarray) -> list[fl
     equations = {"A_eq": np.vstack((shown.T, np.ones(len(shown)))), "b_eq": [*means, 1]}
     smallest = linprog(metric, **equations)
     largest = linprog(-1 * metric, **equations)
-    if smallest.status or largest.status:
+    infeasible = 2
+    if smallest.status == largest.status == infeasible:
         return [np.nan, np.nan]
+    assert smallest.success, smallest.message
+    assert largest.success, largest.message
     return [smallest.fun, -largest.fun]
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array
 
 from sampled_metrics.core.estimators.shapes import SHAPES, mixtures
@@ -63,7 +63,8 @@ def test_a_fit_has_the_largest_likelihood(shape, n, m, users):
 def end_by_slsqp(fit, column, side, z):
     """The largest (side 1) or smallest (side -1) metric of proportions near the fit.
 
-    Their sample is within z of the fitted one.
+    Their sample is within z of the fitted one. A multiplier of that constraint proves that no
+    proportions have more.
     """
     chances = (fit.mixture.probabilities - fit.fitted) * fit.scale
     value = side * fit.mixture.values[:, column]
@@ -74,13 +75,25 @@ def end_by_slsqp(fit, column, side, z):
     ]  # fmt: skip
     options = {"jac": lambda v: -value, "bounds": [(0, 1)] * len(value), "constraints": constraints}
     options |= {"method": "SLSQP", "options": {"ftol": 1e-13, "maxiter": 1000}}
-    optima = []
+    ends = []
     for share in (0.0, 0.1, 0.5):  # of an even start
         start = (1 - share) * fit.proportions + share / len(value)
         best = minimize(lambda v: -value @ v, start, **options)
         if np.linalg.norm(best.x @ chances) <= z + 1e-6 and abs(best.x.sum() - 1) < 1e-8:
-            optima.append(value @ best.x)
-    return side * max(optima)
+            ends.append(best.x)
+    proportions = max(ends, key=lambda v: value @ v)
+    reached = proportions @ chances
+    distances = chances @ (reached / np.linalg.norm(reached))
+    # the smallest t + z μ with value - μ distance <= t in all places
+    bound = linprog(
+        [1, z],
+        A_ub=-np.stack((np.ones(len(value)), distances), axis=1),
+        b_ub=-value,
+        bounds=[(None, None), (0, None)],
+    )
+    assert bound.status == 0, bound.message
+    assert value @ proportions == pytest.approx(bound.fun, abs=1e-6)
+    return side * value @ proportions
 
 
 @pytest.mark.parametrize("side", [-1, 1])

@@ -42,7 +42,10 @@ def test_ranks_among_all_candidates_are_exact(estimator, drawn):
 
 
 def test_errors_are_the_spread_over_samples():
-    """20 samples of 300 users and their negatives from one population."""
+    """20 samples of 300 users and their negatives from one population.
+
+    A deviation over 20 samples has a standard error of 16 %.
+    """
     rng = np.random.default_rng(5)
     n = 60
     m = 15

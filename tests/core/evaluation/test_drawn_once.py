@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.values import SHARED, UserValues, mean_of_runs
@@ -165,6 +166,7 @@ def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(
 ):
     ranks_of_population = LAWS[law](np.random.default_rng(9), N, 4_000_000)
     truth = 1 - (ranks_of_population.mean() - 1) / (N - 1)
+    assert stats.sem(ranks_of_population) / (N - 1) < 2e-4
     held = Counter()
     for repetition in range(repetitions):
         rng = np.random.default_rng([7, repetition])

@@ -40,6 +40,7 @@ def deviance(values, counts, mean, bound):
         method="bounded",
         options={"xatol": 1e-14},
     )
+    assert solution.success, solution.message
     return max(-solution.fun, counts @ np.log1p(sign * largest * (values - mean)))
 
 

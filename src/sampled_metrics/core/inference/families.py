@@ -99,7 +99,7 @@ Pair = tuple[int, int]
 _SEED = 0  # of the draws from a multivariate t distribution
 _DRAWS = (4_000, 50_000)  # smallest and largest number of draws
 _NUMBERS = 20_000_000  # of all draws and pairs, if the number of draws is between the two
-_ROUNDING = 1e-9  # spreads up to this, relative to the largest one, are none
+_ROUNDING = 1e-7  # spreads up to this, relative to the largest one, are none
 
 
 def pairs_of(recommenders: int) -> list[Pair]:
@@ -147,7 +147,7 @@ def max_t_rate(values: Floats, alpha: float) -> float:
     pairs = len(first_of_pair)
     if users < 2:
         return alpha / pairs
-    covariance = np.cov(values)
+    covariance = np.cov(values - values.mean(axis=0))  # only differences count
     variance = np.diag(covariance)
     variance_of_difference = (
         variance[first_of_pair]
@@ -160,12 +160,14 @@ def max_t_rate(values: Floats, alpha: float) -> float:
         return alpha / pairs
     scale = np.divide(1, spread, out=np.zeros_like(spread), where=has_spread)
     eigenvalues, directions = np.linalg.eigh(covariance)
-    root = directions * np.sqrt(np.maximum(eigenvalues, 0))
+    is_rounding = eigenvalues <= _ROUNDING**2 * eigenvalues.max()
+    # the symmetric root: the signs of the directions, and equal eigenvalues, do not change it
+    root = directions * np.sqrt(np.where(is_rounding, 0.0, eigenvalues)) @ directions.T
     rng = np.random.default_rng(_SEED)
     draws = int(np.clip(_NUMBERS // pairs, *_DRAWS))
     normal = rng.standard_normal((draws, len(values)))
     chi = np.sqrt(rng.chisquare(users - 1, draws) / (users - 1))
-    means = np.ascontiguousarray((normal @ root.T).T)
+    means = np.ascontiguousarray((normal @ root).T)
     largest = np.zeros(draws)
     for row in range(len(values) - 1):
         scale_of_rivals = scale[first_of_pair == row][:, np.newaxis]
