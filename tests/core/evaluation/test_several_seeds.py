@@ -161,41 +161,6 @@ def test_words_say_of_which_runs_they_are():
     )
 
 
-def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
-    """Of exact values, two seeds that differ as much as the models do decide nothing, and users
-    alone would.
-    """
-    rng = np.random.default_rng(2)
-    easy = rng.random(4000)
-
-    def table(hit_rate):
-        return sm.exact_ranks(np.where(easy < hit_rate, 1, 50), candidates=100, exact=True)
-
-    tables = {"A": [table(0.30), table(0.32)], "B": [table(0.33), table(0.36)]}
-    result = sm.compare(tables, metrics="recall@10")
-    assert result["conclusion"].tolist() == ["undecided", "B"]
-    [more_seeds] = [finding for finding in result.findings if finding.kind == "more-seeds"]
-    assert 3 <= more_seeds.values["seeds"] <= 12
-    far_apart = {"A": tables["A"], "B": [table(0.93), table(0.96)]}
-    decided = sm.compare(far_apart, metrics="recall@10")
-    assert "more-seeds" not in {finding.kind for finding in decided.findings}
-
-
-def test_no_number_of_seeds_is_named_where_the_users_alone_do_not_decide():
-    """Of 2 and 6 hits of 1,000 users, the interval over users includes 0, so that no seeds help."""
-    rng = np.random.default_rng(1)
-
-    def table(hits):
-        ranks = rng.integers(20, 100, size=1000)
-        ranks[:hits] = 1
-        return sm.exact_ranks(ranks, candidates=100, exact=True)
-
-    tables = {"A": [table(2) for _ in range(5)], "B": [table(6) for _ in range(5)]}
-    result = sm.compare(tables, metrics="recall@10")
-    assert set(result["conclusion"]) == {"undecided"}
-    assert "more-seeds" not in {finding.kind for finding in result.findings}
-
-
 def test_standings_and_verdicts_are_those_of_the_rows():
     result = sm.compare(TABLES, metrics="ap")
     these = result[result["of"] == "these runs"]

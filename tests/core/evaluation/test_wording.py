@@ -284,10 +284,6 @@ SENTENCES = [
         WITH_MARGIN,
     ),
     (
-        of("more-seeds", "ap", seeds=6),
-        "would decide about half of new comparisons, … as they are here: 6 by AP.",
-    ),
-    (
         of("these-runs", reason="one seed", of=["X"]),
         "of these runs alone, the mean over the seeds … new runs, as X has one seed, which does "
         "not show how seeds vary.",

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sampled_metrics.core.inference.means import Intervals, intervals
-from sampled_metrics.core.inference.seeds import SeedSpread, deciding_seeds, with_seeds
+from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
 
 
 def ends(interval):
@@ -208,36 +208,6 @@ def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
     alone = widened_by([whole, whole], [1.0, 1.0], error=0.5)
     assert np.isnan([widened.low[0], widened.high[0], widened.p_value[0]]).all()
     assert (widened.low[1], widened.p_value[1]) == (alone.low[1], alone.p_value[1])
-
-
-def test_as_many_seeds_would_decide_as_make_the_half_width_smaller_than_the_difference():
-    """Seeds have the deviation .01, and users the error .003: Student's table by hand."""
-    spread = SeedSpread(np.array([0.01**2 / 3] * 3), np.zeros(3), freedom=2)
-    expected = []
-    for difference in (0.02, 0.008, 0.0059):
-        widths = {
-            s: np.hypot(1.96 * 0.003, stats.t.isf(0.025, s - 1) * 0.01 / np.sqrt(s))
-            for s in range(2, 1025)
-        }
-        expected.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
-    numbers = deciding_seeds(np.full(3, 0.003), np.array([0.02, -0.008, 0.0059]), [spread], 0.05)
-    # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
-    assert expected[2] == 0
-    assert numbers.tolist() == expected
-
-
-def test_of_two_recommenders_one_seed_fewer_does_not_decide():
-    spreads = [SeedSpread(np.array([variance]), np.zeros(1), 2) for variance in (1.0, 4.0)]
-    [seeds] = deciding_seeds(np.array([0.5]), np.array([3.0]), spreads, 0.01)
-    enough, fewer = (
-        [spread.of_seeds(number) for spread in spreads] for number in (seeds, seeds - 1)
-    )
-    assert half_width(enough, 0.5, alpha=0.01) < 3.0 <= half_width(fewer, 0.5, alpha=0.01)
-
-
-def test_users_who_do_not_decide_need_more_than_seeds():
-    spread = SeedSpread(np.array([1.0]), np.zeros(1), 2)
-    assert deciding_seeds(np.array([0.6]), np.array([1.0]), [spread], 0.05).tolist() == [0]
 
 
 MANY = [

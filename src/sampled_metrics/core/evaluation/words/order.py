@@ -483,16 +483,6 @@ KINDS: dict[str, Kind] = {
         together=_these_runs,
         of_groups=False,
     ),
-    "more-seeds": Kind(
-        when="new runs are undecided, and more seeds of each of two recommenders would decide",
-        values="seeds: how many of each, if the difference and the spreads are as estimated",
-        sentence=(
-            "So many seeds of each would decide about half of new comparisons, if the difference "
-            "and the spreads are as they are here: {{}}."
-        ),
-        clause="{seeds} by {metric}",
-        of_groups=False,
-    ),
     "assumes": Kind(
         when="a pair is compared by strict bounds",
         values="assumption: of the interval; only: the recommender that it is made of, if the "
