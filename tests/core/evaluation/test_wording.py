@@ -284,6 +284,14 @@ SENTENCES = [
         WITH_MARGIN,
     ),
     (
+        of("equal-tables", names=("X",), seeds=["1", "3"], are_draws=False),
+        "X: Seeds 1 and 3 have the same ranks for all users.",
+    ),
+    (
+        of("equal-tables", names=("X",), seeds=["1", "3"], are_draws=True),
+        "X: Draws 1 and 3 of negatives have the same ranks for all users.",
+    ),
+    (
         of("these-runs", reason="one seed", of=["X"]),
         "of these runs alone, the mean over the seeds … new runs, as X has one seed, which does "
         "not show how seeds vary.",

@@ -217,8 +217,7 @@ def compare(
     by_group = [verdict for verdict in verdicts if verdict.group]
 
     # --- findings
-    # the first verdict is of two recommenders if there are no more; the first family is of all
-    # users and the main question
+    # the first verdict is of two recommenders if there are no more
     findings: list[Any] = [verdict for verdict in overall if verdict.is_defined]
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
