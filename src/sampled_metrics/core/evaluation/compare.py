@@ -82,7 +82,9 @@ def compare(
     in the mean? Users and seeds are both chance. *These runs*: do the recommenders that were
     trained differ in the mean over their seeds? Users are the only chance. The first question needs
     several seeds of every recommender, and ranks whose metric of a user is known or estimated;
-    strict bounds answer the second one alone.
+    strict bounds answer the second one alone. Of three recommenders or more, each pair uses the
+    seeds of all to estimate how much seeds vary. Give the table of a recommender without a random
+    start as often as another recommender has seeds.
 
     Args:
         ranks: a mapping from the names of two recommenders or more to their tables, all of one
