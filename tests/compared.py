@@ -36,13 +36,13 @@ def seeds_of_which_two_are_equal(read):
 
 def require_that_equal_seeds_are_named(table, reordered, other_seed, options):
     """Equal tables have a caution that names them, in whatever order their rows are."""
-    of_one_seed = {"A": [table, other_seed], "B": table}
-    result = sm.compare(of_one_seed, metrics="recall@3", **options)
+    single_seed_of_b = {"A": [table, other_seed], "B": table}
+    result = sm.compare(single_seed_of_b, metrics="recall@3", **options)
     values = {finding.kind: finding.values for finding in result.findings}
     assert values["these-runs"] == {"reason": "one seed", "of": ["B"]}
     assert "equal-tables" not in values
-    of_copies = {"A": [table, other_seed, reordered], "B": table}
-    result = sm.compare(of_copies, metrics="recall@3", **options)
+    copies_of_a = {"A": [table, other_seed, reordered], "B": table}
+    result = sm.compare(copies_of_a, metrics="recall@3", **options)
     [finding] = [finding for finding in result.findings if finding.kind == "equal-tables"]
     assert finding.names == ("A",)
     assert finding.values == {"seeds": ["1", "3"], "are_draws": False}

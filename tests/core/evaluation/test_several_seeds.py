@@ -199,8 +199,8 @@ def test_a_recommender_without_a_random_start_may_be_given_as_equal_seeds():
     [new, these] = result.to_dict("records")
     points = [np.mean([table.above < 10]) for table in seeds_of_b]
     # half widths in quadrature, that of the seeds by Student's t with two degrees of freedom
-    of_seeds = stats.t.ppf(0.975, 2) * stats.sem(points)
-    expected = np.hypot((these["high"] - these["low"]) / 2, of_seeds)
+    width_of_seeds = stats.t.ppf(0.975, 2) * stats.sem(points)
+    expected = np.hypot((these["high"] - these["low"]) / 2, width_of_seeds)
     assert (new["high"] - new["low"]) / 2 == pytest.approx(expected, rel=0.1)
 
 
@@ -223,7 +223,7 @@ def test_pairs_of_a_family_have_the_half_width_of_the_equation():
     }
 
     hits = {name: np.array([table.above < 10 for table in seeds]) for name, seeds in tables.items()}
-    square = {name: of_seeds.mean(axis=1).var(ddof=1) for name, of_seeds in hits.items()}
+    square = {name: hits_of_seeds.mean(axis=1).var(ddof=1) for name, hits_of_seeds in hits.items()}
     mean_square = sum(square.values()) / 3
     moderated = {name: 0.4 * square[name] + 0.6 * mean_square for name in tables}
     for row in rows.itertuples():
@@ -252,8 +252,8 @@ def test_equal_seeds_of_a_pair_have_the_spread_of_the_third_recommender():
     tables = {name: [hit_table(rng, 0.3, easy)] * 3 for name in "AB"}
     tables["C"] = [hit_table(rng, rate, easy) for rate in (0.25, 0.3, 0.35)]
     rows = sm.compare(tables, metrics="recall@10")
-    of_pair = rows[(rows["a"] == "A") & (rows["b"] == "B")].set_index("of")
-    widths = of_pair["high"] - of_pair["low"]
+    rows_of_pair = rows[(rows["a"] == "A") & (rows["b"] == "B")].set_index("of")
+    widths = rows_of_pair["high"] - rows_of_pair["low"]
     assert widths["new runs"] > 2 * widths["these runs"]
     alone = sm.compare({name: tables[name] for name in "AB"}, metrics="recall@10")
     ends = alone[["low", "high"]].to_numpy()

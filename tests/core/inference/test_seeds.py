@@ -228,8 +228,8 @@ def test_two_equal_recommenders_of_a_family_have_the_spread_of_the_third():
     )
     # b - 2 a has V = 5 × .6, and c_A = .7 / 1.5, c_B = 1.3 / 1.5 and c_C = .5 / 1.5
     t = -stats.t.ppf(0.025, 0.8 * 3.0**2 / ((0.84**2 + 1.56**2 + 1.8**2) / 2))
-    of_ratio = half_width([a, b.scaled(2.0)], error=0.0)
-    assert of_ratio == pytest.approx(t * np.sqrt(3.0), rel=1e-6)
+    width_of_ratio = half_width([a, b.scaled(2.0)], error=0.0)
+    assert width_of_ratio == pytest.approx(t * np.sqrt(3.0), rel=1e-6)
 
 
 def test_the_spread_of_a_family_is_that_of_its_equation():
@@ -294,7 +294,7 @@ def test_equal_recommenders_of_a_family_have_a_false_verdict_in_five_per_cent_at
     """
     rng = np.random.default_rng(16)
     seeds = LAWS[law](rng, (5, 3, 20_000)) * np.array(deviations)[:, np.newaxis, np.newaxis]
-    family = pooled([spread_of(*of_recommender.T) for of_recommender in seeds])
+    family = pooled([spread_of(*seeds_of_recommender.T) for seeds_of_recommender in seeds])
     means = seeds.mean(axis=1)
     is_wrong = np.zeros(20_000, dtype=bool)
     widths = []
@@ -306,8 +306,8 @@ def test_equal_recommenders_of_a_family_have_a_false_verdict_in_five_per_cent_at
     assert is_wrong.mean() <= 0.05
     if set(deviations) == {1}:
         variance = seeds.var(axis=1, ddof=1).mean(axis=0)
-        of_tukey = stats.studentized_range.ppf(0.95, 5, 10) * np.sqrt(variance / 3).mean()
-        assert np.mean(widths) / of_tukey == pytest.approx(1.32, abs=0.02)
+        width_of_tukey = stats.studentized_range.ppf(0.95, 5, 10) * np.sqrt(variance / 3).mean()
+        assert np.mean(widths) / width_of_tukey == pytest.approx(1.32, abs=0.02)
 
 
 MANY = [

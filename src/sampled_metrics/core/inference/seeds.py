@@ -67,9 +67,9 @@ and r is the quantile of Student's distribution with Satterthwaite's degrees of 
 
 The error rate α is that of Bonferroni's inequality, the one of the family divided by the number of
 pairs. The factor .8 makes up for the variances in ν_ij, which are estimates: without it, a family
-at the level of 99.9 % errs in up to .3 %. The half widths of equal numbers of seeds are 1.2 to 1.7
-times those of J. W. Tukey and C. Y. Kramer, who take all variances to be equal, and err in 9 to 17
-% if one recommender spreads three times as much as the others.
+at the level of 99.9 % errs in up to .3 %. With equal numbers of normal seeds, the half widths are
+1.2 to 1.7 times those of J. W. Tukey and C. Y. Kramer. Theirs take all variances to be equal, and
+err in 9 to 14 % if recommenders spread differently.
 
 References:
     K. S. Banerjee, Approximate Confidence Interval for Linear Functions of Means of k Populations
