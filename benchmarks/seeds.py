@@ -6,27 +6,33 @@ normal part, whose deviation is .1 to 10 times that of the difference by the see
 are compared: that of Behrens and Fisher, which the library had until 2026-11-26, Satterthwaite's,
 half widths added in quadrature with Student's quantiles, and that of the library. The first one is
 slow, and is simulated with a tenth of the draws. With `--collapse`, a model collapses in one run of
-ten, and its mean over all runs is that of the other one. The same seed gives the same table.
-docs/coverage.md has the tables.
+ten, and its mean over all runs is that of the other one. With `--families`, three recommenders or
+more are compared, and the table has the share of simulations with any false verdict, and the width
+relative to that of Tukey and Kramer. With `--dependent`, the seeds of recommenders are correlated.
+The same seed gives the same table. docs/coverage.md has the
+tables.
 
     python benchmarks/seeds.py --output seeds.csv
     python benchmarks/seeds.py --rates 0.00111 --ratios 1 3 --laws normal --simulations 1000000
     python benchmarks/seeds.py --collapse
+    python benchmarks/seeds.py --families --simulations 5000
+    python benchmarks/seeds.py --dependent --simulations 20000
 """
 
 import argparse
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtri, ndtr, ndtri, stdtrit
+from scipy.stats import studentized_range
 
 from sampled_metrics.core.inference.means import Intervals
-from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
+from sampled_metrics.core.inference.seeds import SeedSpread, pooled, with_seeds
 
 PAIRS = ((2, 2), (3, 3), (5, 5), (10, 10), (2, 10), (2, 20), (3, 10), (5, 10))
 MORE = (
@@ -42,6 +48,17 @@ MORE = (
     (10, 20),
     (15, 20),
     (20, 20),
+)
+# numbers of seeds of the recommenders of a family
+FAMILIES = (
+    (3,) * 3,
+    (3,) * 5,
+    (5,) * 5,
+    (3,) * 10,
+    (2,) * 5,
+    (3, 3, 3, 10),
+    (2, 5, 10),
+    (2, 20, 20),
 )
 ALONE = ((2, 0), (3, 0), (5, 0), (10, 0), (20, 0))  # of one recommender
 # of the deviations of seeds of the first and the second recommender
@@ -277,6 +294,144 @@ def collapses(options: argparse.Namespace) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+# --- families -----------------------------------------------------------------------------------
+
+
+def deviations_of_families(recommenders: int) -> dict[str, np.ndarray]:
+    """Return deviations of the seeds of each recommender, by name."""
+    equal = np.ones(recommenders)
+    three_to_one = np.where(np.arange(recommenders) % 2, 3.0, 1.0)
+    deviations = {"equal": equal, "1 to 3": three_to_one, "3 to 1": three_to_one[::-1]}
+    for place, name in ((0, "the first"), (-1, "the last")):
+        for deviation in (0.0, 1 / 3, 3.0):
+            differing = equal.copy()
+            differing[place] = deviation
+            deviations[f"{name} {deviation:.2g}"] = differing
+    return deviations
+
+
+def half_widths_in_family(
+    squares: np.ndarray, counts: tuple[int, ...], variance_users: float, alpha: float
+) -> Iterator[np.ndarray]:
+    """Yield the (simulations,) half widths of each pair by the library, at the error rate alpha.
+
+    The (recommenders, simulations) squares are the variances between seeds.
+    """
+    simulations = squares.shape[1]
+    none = np.zeros(simulations)
+    own = [
+        SeedSpread(square / count, none, count - 1)
+        for square, count in zip(squares, counts, strict=True)
+    ]
+    limits = np.tile([-1e30, 1e30], (simulations, 1))
+    users = Intervals(none, none, none + np.sqrt(variance_users), none)
+    for pair in combinations(pooled(own), 2):
+        yield with_seeds(users, none, pair, limits, alpha).high
+
+
+def half_widths_by_pair(
+    squares: np.ndarray, counts: tuple[int, ...], variance_users: float, alpha: float
+) -> Iterator[np.ndarray]:
+    """Yield the half widths of each pair by its own seeds; parameters as above."""
+    numbers = range(len(counts))
+    for a, b in combinations(numbers, 2):
+        # a deviation of 0 counts as a tiny one, as the library does
+        variance_a = np.maximum(squares[a], 1e-12) / counts[a]
+        variance_b = np.maximum(squares[b], 1e-12) / counts[b]
+        draws = Draws(squares[a], variance_a, variance_b, variance_users, (counts[a], counts[b]))
+        yield library(draws, alpha)
+
+
+def half_widths_of_tukey(
+    squares: np.ndarray, counts: tuple[int, ...], variance_users: float, quantile: float
+) -> Iterator[np.ndarray]:
+    """Yield the half widths of each pair of Tukey and Kramer, which have no users' part."""
+    freedom = np.array(counts) - 1
+    mean_square = freedom @ squares / freedom.sum()
+    for count_a, count_b in combinations(counts, 2):
+        yield quantile * np.sqrt(mean_square * (1 / count_a + 1 / count_b) / 2)
+
+
+def families(options: argparse.Namespace) -> pd.DataFrame:
+    """Return the worst shares of simulations with a false verdict on any pair, and the widths.
+
+    The users' part is none, or that of the seeds. Tukey's intervals are for no users' part. The
+    widths are those of equal deviations without a users' part.
+    """
+    level = 0.05
+    rows = []
+    for counts, law in product(FAMILIES, options.laws):
+        pairs = len(counts) * (len(counts) - 1) // 2
+        quantile = studentized_range.ppf(1 - level, len(counts), sum(counts) - len(counts))
+        row: dict[str, object] = {"seeds": ", ".join(map(str, counts)), "law": law}
+        for (name, deviations), users in product(
+            deviations_of_families(len(counts)).items(), (0.0, 1.0)
+        ):
+            rng = np.random.default_rng([options.seed, *counts, list(LAWS).index(law)])
+            sides = [
+                deviation * LAWS[law](rng, (options.simulations, count))
+                for deviation, count in zip(deviations, counts, strict=True)
+            ]
+            deviation_users = users / np.sqrt(np.mean(counts))
+            means = [
+                side.mean(axis=1) + deviation_users * rng.standard_normal(options.simulations)
+                for side in sides
+            ]
+            squares = np.array([side.var(axis=1, ddof=1) for side in sides])
+            variance_users = 2 * deviation_users**2
+            rate = level / pairs
+            half_widths = {
+                "library": [*half_widths_in_family(squares, counts, variance_users, rate)],
+                "by pair": [*half_widths_by_pair(squares, counts, variance_users, rate)],
+            }
+            if not users:
+                half_widths["Tukey"] = [*half_widths_of_tukey(squares, counts, 0.0, quantile)]
+            for method, widths in half_widths.items():
+                is_false = np.zeros(options.simulations, dtype=bool)
+                for (a, b), width in zip(combinations(means, 2), widths, strict=True):
+                    is_false |= np.abs(a - b) > width
+                false = round(100 * float(is_false.mean()), 1)
+                row[f"{method} false"] = max(false, row.get(f"{method} false", 0.0))
+            if name == "equal" and not users:
+                for method in ("library", "by pair"):
+                    ratio = np.mean(half_widths[method]) / np.mean(half_widths["Tukey"])
+                    row[f"{method} width"] = round(float(ratio), 2)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def dependent(options: argparse.Namespace) -> pd.DataFrame:
+    """Return shares of simulations with a false verdict if seeds are folds that recommenders share.
+
+    The metrics of a fold have the same correlation for all pairs of neighbours. Seeds are normal
+    and spread alike, and there is no users' part.
+    """
+    level = 0.05
+    rows = []
+    for recommenders, count in product((2, 3, 5), (3, 5, 10)):
+        row: dict[str, object] = {"recommenders": recommenders, "seeds": count}
+        for correlation in (-1.0, -0.5, 0.5):
+            rng = np.random.default_rng([options.seed, recommenders, count])
+            shape = (options.simulations, count)
+            signs = np.sign(correlation) ** np.arange(recommenders)
+            shared = np.sqrt(abs(correlation)) * rng.standard_normal(shape)
+            sides = [
+                sign * shared + np.sqrt(1 - abs(correlation)) * rng.standard_normal(shape)
+                for sign in signs
+            ]
+            means = [side.mean(axis=1) for side in sides]
+            squares = np.array([side.var(axis=1, ddof=1) for side in sides])
+            method = half_widths_by_pair if recommenders == 2 else half_widths_in_family
+            rate = level / (recommenders * (recommenders - 1) // 2)
+            is_false = np.zeros(options.simulations, dtype=bool)
+            widths = method(squares, (count,) * recommenders, 0.0, rate)
+            for (a, b), width in zip(combinations(means, 2), widths, strict=True):
+                is_false |= np.abs(a - b) > width
+            row[f"correlation {correlation:g}"] = round(100 * float(is_false.mean()), 1)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def main() -> None:
     """Simulate, write the csv, and print the table."""
     parser = argparse.ArgumentParser(
@@ -284,6 +439,12 @@ def main() -> None:
     )
     parser.add_argument(
         "--collapse", action="store_true", help="simulate a model that collapses instead"
+    )
+    parser.add_argument(
+        "--families", action="store_true", help="compare three recommenders or more instead"
+    )
+    parser.add_argument(
+        "--dependent", action="store_true", help="simulate seeds that recommenders share instead"
     )
     parser.add_argument(
         "--all", action="store_true", help="also other numbers of seeds, and one recommender"
@@ -300,6 +461,12 @@ def main() -> None:
     options = parser.parse_args()
     if options.collapse:
         print(collapses(options).to_markdown(index=False, floatfmt=".3f"))
+        return
+    if options.families:
+        print(families(options).to_markdown(index=False))
+        return
+    if options.dependent:
+        print(dependent(options).to_markdown(index=False))
         return
     rows = pd.DataFrame(cells(options))
     if options.output:
