@@ -86,7 +86,7 @@ def read_columns(
     name = printable(path_text(path))
     if os.path.isdir(path):
         raise DataError(f"{name}: is a directory, not a csv file")
-    if Path(path).suffix.lower() == ".sqlite":
+    if Path(path).suffix.lower() == ".npz":
         raise DataError(
             f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as "
             "they are"
