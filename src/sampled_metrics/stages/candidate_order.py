@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sampled_metrics.checks import Ints, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import (
-    Ids,
     Places,
     candidates_at,
     exits_as_errors,
     refuse_awaitable,
 )
-from sampled_metrics.ranking.labels import in_order
+from sampled_metrics.ranking.labels import Ids, in_order
 from sampled_metrics.ranking.split import Split
 
 _MOST_CANDIDATES = 2**24  # of the users of a block
@@ -90,7 +90,8 @@ class CandidateOrder:
     def _sorted(self, numbers: Any, name: str) -> Ints:
         """Return the (items,) items, the largest number first."""
         refuse_masked(numbers, name)
-        numbers = in_order(numbers, name, self._ids)
+        if isinstance(numbers, pd.Series):
+            numbers = in_order(numbers, name, [self._ids])
         try:
             values = np.asarray(numbers, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):

@@ -36,8 +36,8 @@ from sampled_metrics.checks import (
 )
 from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.file_io import path_text, require_writable
-from sampled_metrics.ranking.inputs import Ids, PairsLike, split_and_users, table_of_pairs
-from sampled_metrics.ranking.labels import aligned
+from sampled_metrics.ranking.inputs import PairsLike, read_inputs, table_of_pairs
+from sampled_metrics.ranking.labels import Ids
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.running import terminal_status
 from sampled_metrics.stages.candidate_order import CandidateOrder
@@ -145,11 +145,9 @@ def staged_ranks(
         depth = int(depth) if is_whole(depth) else float(depth)  # files take no numbers of numpy
     name = "" if file is None else path_text(file)
 
-    pairs = aligned(None, training, held_out, user_ids, item_ids)
-    split, ids, chosen = split_and_users(
-        pairs.training, pairs.held_out, (None, None), users, pairs.user_ids, pairs.item_ids
-    )
-    prepared = Prepared.from_split(split, ids, chosen, order)
+    inputs = read_inputs(None, training, held_out, users, user_ids, item_ids)
+    split = inputs.split
+    prepared = Prepared.from_split(split, inputs.ids, inputs.users, order)
     require_ids(name or None, split.user_ids[prepared.users], split.item_ids)
 
     run = _Run(ranker, prepared, Design(int(k), depth, int(seed)), name, users is None)

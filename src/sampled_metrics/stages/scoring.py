@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from sampled_metrics.checks import MOST, Floats, Ints, require_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import as_scores, exits_as_errors, refuse_awaitable, takes
-from sampled_metrics.ranking.labels import scores_of_pairs
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.stages.executors import DaemonThreads, InCaller
 from sampled_metrics.stages.journal import Journal, ScoredPairs
@@ -408,7 +407,6 @@ class Scorer:
             answer = [answer]
         elif is_single:
             raise DataError(f"score returned one value for {len(users)} pairs; {_ADVICE}")
-        answer = scores_of_pairs(answer, *self._arguments(users, items))
         numbers = as_scores(answer, "must be numbers, one for each pair")
         if numbers.shape != users.shape:
             raise DataError(
