@@ -247,11 +247,15 @@ def ids_of(kind: str, argument: ArrayLike | None, axes: Sequence[Axis]) -> Ids:
     """
     name = f"{kind}_ids"
     if argument is not None:
+        refuse_masked(argument, name)
         if isinstance(argument, pd.Series) and not argument.index.is_monotonic_increasing:
             raise DataError(
                 f"{name}: is a Series in another order than its index; give {name}.to_numpy() if "
                 "it is in the order of the scores"
             )
+        numbers = np.asarray(argument)
+        if numbers.dtype.kind in "iu" and np.array_equal(numbers, np.arange(numbers.size)):
+            return Ids(kind, np.arange(numbers.size), name)
         return Ids.from_labels(kind, argument, name, False)
     axes_of_kind = [axis for axis in axes if axis.kind == kind]
     for axis in axes_of_kind:
