@@ -20,7 +20,6 @@ from sampled_metrics.checks import Floats, Ints, is_real, shown
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
 from sampled_metrics.core.metrics import METRICS, Auc, Formula, Metric
-from sampled_metrics.core.ranks.calls import reads
 from sampled_metrics.core.ranks.frames import Columns
 from sampled_metrics.core.ranks.reading import (
     columns_by_recommender,
@@ -315,7 +314,6 @@ class RankedLists(Table):
         return [self.user_numbers] * (1 + len(others)), []
 
 
-@reads(RankedLists)
 def ranked_lists(
     lists: Any,
     *,

@@ -23,7 +23,6 @@ from sampled_metrics.checks import MOST, Floats, Ints, refuse_masked, require_fl
 from sampled_metrics.core.data.labels import refuse_other_labels
 from sampled_metrics.core.data.tables import Place, refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
-from sampled_metrics.core.ranks.calls import reads
 from sampled_metrics.core.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.core.ranks.reading import (
     columns_by_recommender,
@@ -379,7 +378,6 @@ def exact_ranks(
 ) -> Any: ...
 
 
-@reads(ExactRanks)
 def exact_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,

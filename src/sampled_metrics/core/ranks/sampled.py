@@ -25,7 +25,6 @@ from sampled_metrics.checks import (
 from sampled_metrics.core.data.labels import refuse_other_labels
 from sampled_metrics.core.data.tables import Place, refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
-from sampled_metrics.core.ranks.calls import reads
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.core.ranks.reading import columns_by_recommender, tables_of
@@ -220,7 +219,6 @@ class SampledRanks(Ranked):
         return ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
 
 
-@reads(SampledRanks)
 def sampled_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
