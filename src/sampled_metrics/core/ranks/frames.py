@@ -272,11 +272,7 @@ class Columns:
         """
         source = self.in_source(column)
         names = self.id_column(source)
-        findings = (*self.findings, *on_spaces(names, column))
-        return {
-            name: replace(part, findings=findings)
-            for name, part in self.parts(source, names).items()
-        }
+        return self.parts(source, names)
 
     def parts(self, source: str, column: IdColumn) -> dict[str, "Columns"]:
         """Return the rows of each id of a column of the source, by id, without this column."""
@@ -706,22 +702,11 @@ class Columns:
             findings.append(
                 Finding("columns-not-used", values={"columns": list(unused), "unit": unit})
             )
-        sources = [self.names.get("user"), self.names.get("item"), self.grouped_by]
-        for source in dict.fromkeys(sources):
-            if source is None or source in unused or _is_numpy(self.frame[source], "iufb"):
-                continue
-            findings += on_spaces(self.id_column(source), str(source))
         return tuple(findings)
 
 
 def _place_of(place: Place, rows: Ints, row: int) -> str:
     return place(int(rows[row]))
-
-
-def on_spaces(column: IdColumn, name: str) -> list[Finding]:
-    """Return a finding on the ids of a column that had spaces around them; none if no id had."""
-    values = {"column": name, "ids": column.spaced, "merged": column.merged}
-    return [Finding("spaces", values=values)] if column.spaced else []
 
 
 def columns_of(data: Any, name: str, number: str = "score") -> Columns:

@@ -17,17 +17,15 @@ import pandas as pd
 
 from sampled_metrics.checks import check_label, check_labels, require_flags
 from sampled_metrics.core.data.ids import as_text
-from sampled_metrics.core.data.labels import INDEX, has_labels
-from sampled_metrics.core.data.records import parquet_array, parquet_rows
+from sampled_metrics.core.data.labels import INDEX, counts_rows, has_labels, with_index
 from sampled_metrics.core.data.tables import (
-    LONGEST_LINE,
     SPACES,
     Csv,
     Readable,
     Rows,
     Text,
     joined,
-    without_types,
+    read_parquet,
 )
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.frames import (
@@ -93,18 +91,25 @@ def read_columns(
         )
     with _opened(path, name) as file:
         if Path(path).suffix.lower() == ".parquet":
-            return _columns(parquet_rows(file, name), name, name)
+            frame = with_index(read_parquet(file, name), name).reset_index(drop=True)
+            return Columns(name, frame, lambda row: f"{name}, row {row + 1}", name)
         return read_stream(file, name, separator, names)
 
 
 def read_labelled(path: str | os.PathLike[str]) -> Any:
-    """Read the numbers of a parquet file: as a frame if pandas wrote it, with labels, or an array.
+    """Read the numbers of a parquet file as a frame, or as an array if it has no labels.
+
+    The labels of an array are the texts 0, 1, 2, … as names of the columns, and no index.
 
     Raises DataError if the file cannot be read, or has no rows.
     """
     name = printable(path_text(path))
     with _opened(path, name) as file:
-        return parquet_array(file, name)
+        frame = read_parquet(file, name)
+    if not len(frame):
+        raise DataError(f"{name}: has no rows")
+    are_places = list(frame.columns) == [str(place) for place in range(frame.shape[1])]
+    return frame.to_numpy() if are_places and counts_rows(frame.index) else frame
 
 
 @contextmanager
@@ -144,25 +149,24 @@ def read_stream(
 
 def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Columns:
     place = f"{text.name}, line {text.line}"
-    top = text.block[:LONGEST_LINE].decode(errors="ignore")
-    first_line = top.split("\n", 1)[0]
+    first_line = text.block.split(b"\n", 1)[0].decode()
     if first_line.lstrip().startswith(("{", "[")):
         advice = _instead_of_json(text.name, first_line)
         raise DataError(f"{place}: is JSON, and tables are csv or parquet; {advice}")
     trec = _trec_columns(first_line) if separator is None else {}
     if trec:
         lines = Csv(text, SPACES, has_quotes=False)
-        rows = lines.rows(trec, has_header=False, integers=trec.values())
+        rows = lines.rows(trec, has_header=False)
         return _columns(rows, text.name, place)
-    table = Csv(text, _noticed_separator(top) if separator is None else separator)
-    if not any(table.first):
+    table = Csv(text, _noticed_separator(first_line) if separator is None else separator)
+    if not any(table.header):
         raise DataError(
             f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied"
         )
-    if len(table.first) == 1 and re.fullmatch(r"\s*[0-9]+\s*", table.first[0]):
-        rows = table.rows({0: "rank"}, has_header=False, integers={"rank"})
+    if len(table.header) == 1 and re.fullmatch(r"\s*[0-9]+\s*", table.header[0]):
+        rows = table.rows({0: "rank"}, has_header=False)
         return _columns(rows, text.name, place)
-    header = without_types([column.strip() for column in table.first])
+    header = [column.strip() for column in table.header]
     is_wide = len(header) > MOST_COLUMNS
     has_content = any(column in names or can_be_used(column, CONTENT) for column in header)
     if not has_content and (is_wide or not text.is_last):  # a large file is not read in vain
@@ -184,7 +188,7 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
             "columns": unread[:_NAMED],
         }
         findings = (Finding("columns-not-read", values=values),)
-    rows = table.rows(used, has_header=True, integers=used.values())
+    rows = table.rows(used, has_header=True)
     return _columns(rows, text.name, place, findings)
 
 
@@ -196,9 +200,9 @@ def _trec_columns(first_line: str) -> dict[int, str]:
     return {}
 
 
-def _noticed_separator(top: str) -> str:
-    """Return the separator of the fields of a csv file, from its beginning."""
-    unquoted = re.sub('"[^"]*"', "", top).split("\n", 1)[0]
+def _noticed_separator(first_line: str) -> str:
+    """Return the separator of the fields of a csv file, from its first line."""
+    unquoted = re.sub('"[^"]*"', "", first_line)
     return next((sign for sign in SEPARATORS if sign in unquoted), ",")
 
 
@@ -222,8 +226,11 @@ def _instead_of_json(name: str, first_line: str) -> str:
 def _columns(
     parts: Iterable[Rows], name: str, header: str, findings: tuple[Finding, ...] = ()
 ) -> Columns:
-    rows = joined(list(parts))
-    return Columns(name, rows.frame, rows.place, header, findings)
+    rows = list(parts)
+    if not rows:
+        raise DataError(f"{name}: has no rows")
+    table = joined(rows)
+    return Columns(name, table.frame, table.place, header, findings)
 
 
 Kind = TypeVar("Kind", bound=Table)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sampled_metrics.checks import Ints
 from sampled_metrics.core.data.ids import as_text
-from sampled_metrics.core.ranks.frames import Columns, on_spaces
+from sampled_metrics.core.ranks.frames import Columns
 from sampled_metrics.errors import DataError
 
 _MOST_SHOWN = 5
@@ -44,12 +44,8 @@ def runs_of(columns: Columns, seeds: str | None, may_be_by: bool) -> Columns | l
     column = columns.id_column(source, "and each row has a seed")
     if len(column.ids) > 1:
         _require_seeds(columns, source, column.number)
-    findings = (*columns.findings, *on_spaces(column, str(source)))
     by_label = columns.parts(source, column)
-    parts = [
-        replace(by_label[label], seed_name=label, findings=findings)
-        for label in in_order(list(by_label))
-    ]
+    parts = [replace(by_label[label], seed_name=label) for label in in_order(list(by_label))]
     for part in parts:
         refuse_unnamed_runs(part, may_be_by, seeds)
     return parts[0] if len(parts) == 1 else parts

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sampled_metrics.checks import counted, enumerated, shown
-from sampled_metrics.core.data.ids import spaces_left_out
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
@@ -56,10 +55,6 @@ def _columns_not_read(finding: Finding, _: Setting) -> str:
         f"{values['unread']} of its {values['all']} columns are not used: "
         f"{', '.join(values['columns']):.100} ..."
     )
-
-
-def _spaces(finding: Finding, _: Setting) -> str:
-    return spaces_left_out(**finding.values)
 
 
 def _items_not_judged(finding: Finding, _: Setting) -> str:
@@ -208,12 +203,6 @@ KINDS: dict[str, Kind] = {
         values="source; unread: their number; all: the number of all columns; columns: the first "
         "of them",
         sentence=_columns_not_read,
-        of_groups=False,
-    ),
-    "spaces": Kind(
-        when="ids have spaces around them, which are left out",
-        values="column; ids: with spaces; merged: how many fewer ids there are without them",
-        sentence=_spaces,
         of_groups=False,
     ),
     "one-grade": Kind(
