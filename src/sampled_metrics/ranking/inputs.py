@@ -22,7 +22,7 @@ from scipy.sparse import coo_array, csr_array, issparse, load_npz
 
 from sampled_metrics import file_io
 from sampled_metrics.checks import Ints, refuse_masked, shown
-from sampled_metrics.core.data.ids import INEXACT, about_spaces, as_text, column_of, id_column
+from sampled_metrics.core.data.ids import INEXACT, as_text, column_of, id_column, places_of
 from sampled_metrics.core.data.labels import counts_rows
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
@@ -342,9 +342,7 @@ class Ids:
                 f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its "
                 "own"
             )
-        for sentence in about_spaces(column, name):
-            warnings.warn(sentence, Remark, stacklevel=5)
-        if column.spaced:
+        if isinstance(ids.dtype, pd.StringDtype):
             ids = text
         elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
             ids = ids.astype(np.int64)
@@ -380,10 +378,9 @@ class Ids:
         """
         column = columns[self.kind]
         number, ids = columns.ids(self.kind)
-        ids_of_file = columns.id_column(columns.names[self.kind])
-        for sentence in about_spaces(ids_of_file, columns.called(self.kind)):
-            warnings.warn(f"{columns.name}: {sentence}", Remark, stacklevel=5)
-        positions = self.text.get_indexer(ids)[number]
+        positions = (
+            self.text.get_indexer(ids) if self.is_given else places_of(ids, len(self.values))
+        )[number]
 
         def message(row: int) -> str:
             return f"{self.kind} {shown(column.iloc[row])} is not {self.where}{self.hint}"
@@ -563,7 +560,7 @@ def is_table(pairs: PairsLike) -> bool:
 
 def table_of_pairs(table: PairsLike, name: str) -> Columns:
     """Return a table as columns user and item; raise DataError if it has no such columns."""
-    columns = columns_of(table, name).with_usual("item")
+    columns = columns_of(table, name)
     columns.require("user", "item")
     return columns
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.checks import Floats, Ints, refuse_masked, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
-from sampled_metrics.core.data.labels import has_labels
+from sampled_metrics.core.data.labels import INDEX, has_labels, with_index
 from sampled_metrics.core.data.tables import Place, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.lookup import values_of_rows
@@ -394,7 +394,7 @@ class Columns:
 
         The column of an index without a name, which `to_csv` writes, is not counted.
         """
-        sources = {*map(self._source, used), self.grouped_by, ""}
+        sources = {*map(self._source, used), self.grouped_by, INDEX}
         return [column for column in self.frame.columns.unique() if column not in sources]
 
     def remarks_on_ranks(self, **arguments: PerUser | None) -> tuple[Finding, ...]:
@@ -464,27 +464,7 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
         data = _table_of_series(data, name, number)
     if not isinstance(data, pd.DataFrame):
         return _of_numbers(data, name, "rank")
-    return Columns(name, with_levels(data, name), lambda row: f"{name}, row {row + 1}")
-
-
-def with_levels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return a table with the levels of its index as columns, but an index without a name.
-
-    Raises DataError if a level and a column of the same name differ.
-    """
-    index = frame.index
-    if index.nlevels == 1 and index.name is None:
-        return frame
-    for level in index.names:
-        if level in frame.columns:
-            labels = index.get_level_values(level).astype(str)
-            if (frame[level].astype(str).to_numpy() != labels).any():
-                raise DataError(
-                    f"{name}: has the index {level} and another column {level}; leave one out"
-                )
-            frame = frame.drop(columns=level)
-    table = frame.reset_index()
-    return table.set_axis(index, axis="index") if index.nlevels == 1 else table
+    return Columns(name, with_index(data, name), lambda row: f"{name}, row {row + 1}")
 
 
 def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
