@@ -63,7 +63,9 @@ def matrix_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> d
     """A (users, items) matrix in every form."""
     labelled = {
         "frame": shuffled(pd.DataFrame(matrix, index=USERS, columns=ITEMS), order),
-        "frame of text": shuffled(pd.DataFrame(matrix, index=USERS, columns=map(str, ITEMS)), order),
+        "frame of text": shuffled(
+            pd.DataFrame(matrix, index=USERS, columns=map(str, ITEMS)), order
+        ),
         "frame with names": shuffled(
             pd.DataFrame(matrix, pd.Index(USERS, name="user"), pd.Index(ITEMS, name="item")), order
         ),

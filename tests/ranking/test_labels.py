@@ -103,7 +103,7 @@ def test_shapes_agree_exactly(fault: str, argument: str) -> None:
     right = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT}
     forms = [array, csr_array(array), pd.DataFrame(array)]
     if argument == "block":
-        forms = [lambda block: array]  # noqa: B023
+        forms = [lambda block: array]
         right["training"] = TRAINING
     for form in forms:
         for ids in ({}, ids_of_case(WITH_IDS)):
@@ -210,7 +210,7 @@ def test_rows_of_pairs_that_are_no_events_are_refused(column: str, values: list[
     pairs = pd.DataFrame({"user": [0, 1], "item": [2, 3], column: values})
     for name in ("training", "held_out"):
         arguments = {"training": np.zeros((2, 4)), "held_out": [1, 1]} | {name: pairs}
-        with pytest.raises(DataError, match=f"{name}, user 1: {column} is"):
+        with pytest.raises(DataError, match=f"{name}, row 2: {column} is"):
             sm.rank(np.zeros((2, 4)), **arguments)
     events = pairs.assign(**{column: 1})
     assert sm.rank(np.zeros((2, 4)), events, [1, 1]).candidates.tolist() == [3, 3]

@@ -22,7 +22,7 @@ from scipy.sparse import coo_array, csr_array, issparse, load_npz
 from sampled_metrics import file_io
 from sampled_metrics.checks import Ints, refuse_masked, require_whole, shown
 from sampled_metrics.core.data.labels import has_labels
-from sampled_metrics.core.data.tables import refuse_rows
+from sampled_metrics.core.data.tables import read_parquet, refuse_rows
 from sampled_metrics.core.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
 from sampled_metrics.core.ranks.reading import (
     read_columns,
@@ -503,7 +503,7 @@ def is_table(pairs: PairsLike) -> bool:
 
 def table_of_pairs(table: PairsLike, name: str) -> Columns:
     """Return a table as columns user and item; raise DataError if it has no such columns."""
-    columns = columns_of(table, name).with_usual("item")
+    columns = columns_of(table, name)
     columns.require("user", "item")
     return columns
 
@@ -723,7 +723,7 @@ def _frame_of_file(path: str, kind: str) -> pd.DataFrame:
     """
     with file_io.reading(path, "cannot be read as a matrix"), file_io.opened(path) as file:
         if kind == ".parquet":
-            frame = pd.read_parquet(file)
+            frame = read_parquet(file, path)
         else:
             # as text, as pandas renames a name that is there twice
             header = pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False)

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.checks import Ints, is_real, refuse_masked, shown
-from sampled_metrics.core.data.ids import INEXACT, are_inexact, as_text, column_of
+from sampled_metrics.core.data.ids import INEXACT, are_inexact, as_text, column_of, places_of
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.ranks.frames import NAMES, Columns, plain
 from sampled_metrics.errors import DataError
@@ -103,21 +103,14 @@ class Ids:
             positions = np.where(column < len(self), column, -1).astype(np.int64)
         else:
             number, ids = columns.ids(self.kind)
-            positions = self._positions_of_text(ids)[number]
+            known = self.text.get_indexer(ids) if self.is_given else places_of(ids, len(self))
+            positions = known[number]
 
         def message(row: int) -> str:
             return f"{self.kind} {shown(column.iloc[row])} is not {self.where}"
 
         refuse_rows(positions < 0, message, columns.place)
         return positions
-
-    def _positions_of_text(self, text: pd.Index) -> Ints:
-        """Return the indices of ids as text, -1 where one is unknown."""
-        if self.is_given:
-            return self.text.get_indexer(text)
-        is_whole = text.str.fullmatch("0|[1-9][0-9]{0,17}").astype(bool)
-        numbers = np.where(is_whole, text, "-1").astype(np.int64)
-        return np.where(numbers < len(self), numbers, -1)
 
     def indices(self, numbers: ArrayLike, name: str) -> Ints:
         """Return (n,) indices of an array, which has no ids.
