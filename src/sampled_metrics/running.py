@@ -1,5 +1,6 @@
 """Threads and progress of long computations."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
@@ -139,13 +140,20 @@ class _SharedLimit:
     The first thread in it sets the limit, and ends it when it leaves.
 
     From version 3.8 on, threadpoolctl lets no other thread end the limit.
+
+    A process that is forked gets a new lock: another thread of its parent may hold the old one, and
+    that thread does not exist in the process.
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self.renew_lock()
         self._limits = ExitStack()
         self._owner = 0  # the thread that set the limit, and how often it is inside
         self._entered = 0
+
+    def renew_lock(self) -> None:
+        """Replace the lock by a new one, which no thread holds."""
+        self._lock = Lock()
 
     def __enter__(self) -> None:
         import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
@@ -166,6 +174,8 @@ class _SharedLimit:
 
 
 _ONE_THREAD = _SharedLimit()
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_ONE_THREAD.renew_lock)
 
 
 def threads_of_linear_algebra() -> int:

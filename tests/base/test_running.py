@@ -1,6 +1,8 @@
 """Progress of long computations on a terminal, and threads of linear algebra of functions."""
 
 import io
+import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Timer, get_ident
@@ -130,3 +132,35 @@ def test_the_limit_of_threads_ends_with_the_thread_that_set_it(monkeypatch, is_f
         assert (running.result() if is_first_to_leave else running) == 1
         assert pool.submit(on_one_thread(lambda: Limit.number)).result() == 1
     assert Limit.number == 2
+
+
+FORKED = """
+import os, signal, threading
+import threadpoolctl
+from sampled_metrics.running import on_one_thread
+
+sets_the_limit = threading.Event()
+limits = threadpoolctl.threadpool_limits
+
+def waits(*args, **kwargs):
+    sets_the_limit.set()
+    threading.Event().wait()
+
+threadpoolctl.threadpool_limits = waits
+call = on_one_thread(lambda: None)
+threading.Thread(target=call, daemon=True).start()
+sets_the_limit.wait()
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    threadpoolctl.threadpool_limits = limits
+    call()
+    os._exit(0)
+os._exit(os.waitpid(child, 0)[1])
+"""
+"""A thread is inside of a call, and holds the lock, while the process forks."""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_forked_during_a_call_of_another_thread_does_not_wait_for_it():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=60)

@@ -56,15 +56,14 @@ def test_labels_come_back_as_they_are_written():
 
 
 def test_a_metric_of_ones_own_is_refused():
-    """Rank-biased precision with p = 0.8."""
-    rbp = Metric(
-        "rbp",
-        lambda rank, _: 0.2 * 0.8 ** (np.asarray(rank) - 1.0),
+    inverse_square = Metric(
+        "inverse-square",
+        lambda rank, _: 1 / np.asarray(rank, dtype=float) ** 2,
         linear_in_rank=False,
         cutoff=None,
     )
     with pytest.raises(sm.ConfigError, match="is not a metric of ranked lists"):
-        read_and.evaluate(RUN, relevance=GRADES, metrics=[rbp])
+        read_and.evaluate(RUN, relevance=GRADES, metrics=[inverse_square])
 
 
 @pytest.mark.filterwarnings("error")

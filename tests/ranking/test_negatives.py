@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from sampled_metrics import rank, rank_among_negatives
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.ranking.negatives import distinct_numbers, draw_numbers
 
 RNG = np.random.default_rng(3)
@@ -184,3 +184,13 @@ def test_lists_that_hold_the_held_out_items(several: bool) -> None:
         above = (SCORES[user, negatives] > SCORES[user, item]).sum()
         tied = (SCORES[user, negatives] == SCORES[user, item]).sum()
         assert above <= x <= above + tied
+
+
+@pytest.mark.parametrize("batch_size", [None, 7])
+def test_held_out_items_that_are_masked_are_counted_in_one_warning(batch_size) -> None:
+    masked = SCORES.copy()
+    masked[np.arange(20), HELD_OUT[:20]] = -np.inf
+    with pytest.warns(Remark, match="20 of 60 held-out items score -inf") as warned:
+        ranks = rank_among_negatives(masked, TRAINING, HELD_OUT, negatives=5, batch_size=batch_size)
+    assert len(warned) == 1
+    assert ranks.to_frame()["rank"][:20].tolist() == [6] * 20

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sampled_metrics.checks import Ints, shown
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.inputs import warn_of_last
 
 
 def among_negatives(
@@ -48,6 +49,7 @@ def among_negatives(
             raise DataError(f"user {shown(user_ids[wrong.argmax()])} {fault}")
     target = np.empty(users, dtype=scores.dtype)
     target[row[held_out]] = scores[held_out]
+    warn_of_last(int(np.count_nonzero(target == -np.inf)), users, stacklevel=4)
     above = np.bincount(row, scores > target[row], users).astype(np.int64)
     tied = np.bincount(row, (scores == target[row]) & ~held_out, users).astype(np.int64)
     # in the order of the ids, so that the order of the rows does not matter; ids of several types

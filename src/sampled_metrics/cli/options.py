@@ -178,7 +178,7 @@ LISTS = together(
 READING = together(
     *(
         click.option(f"--{column}-column", metavar="NAME", help=f"The column {column}.")
-        for column in ("user", "candidates", "negatives")
+        for column in ("user", "candidates", "negatives", "item", "score")
     ),
     click.option(
         "--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."

@@ -11,6 +11,10 @@ one relevant item, a metric is a function of the rank (eqs 7-13 of the paper), w
 
 Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit
 rate is recall (section 3.1). Both names are registered.
+
+The metrics of lists are those of the video lecture "Rank-Aware Top-N Metrics" of the Recommender
+Systems Specialization, University of Minnesota, and of the article "MRR vs MAP vs NDCG: Rank-Aware
+Evaluation Metrics And When To Use Them", which draws on it.
 """
 
 import re
@@ -49,12 +53,12 @@ def gain_from(lowest_relevant: float | None) -> Gain:
 
 
 def linear_gain(grades: Floats) -> Floats:
-    """Gain of a grade: the grade itself (lecture; Järvelin and Kekäläinen 2002)."""
+    """Gain of a grade: the grade itself (Järvelin and Kekäläinen 2002)."""
     return grades
 
 
 def exponential_gain(grades: Floats) -> Floats:
-    """Gain of a grade g: 2^g - 1, the article's industrial DCG (Burges et al. 2005)."""
+    """Gain of a grade g: 2^g - 1 (Burges et al. 2005)."""
     return np.exp2(grades) - 1.0
 
 
@@ -69,9 +73,8 @@ def log2_discount(ranks: Floats) -> Floats:
 def log_discount_from(base: float) -> Discount:
     """Return the discount max(1, log_b r), with a base b above 1.
 
-    It is that of the lecture, and of Järvelin and Kekäläinen 2002.
-
-    The first b ranks have no discount. The lecture's base is 2: 1, 1, 1.58, 2, ….
+    The first b ranks have no discount. With base 2 the divisors are 1, 1, 1.58, 2, … (Järvelin and
+    Kekäläinen 2002).
     """
     base = above("base", base, 1)
     return lambda ranks: np.maximum(np.log2(ranks) / np.log2(base), 1.0)
@@ -80,10 +83,8 @@ def log_discount_from(base: float) -> Discount:
 def half_life_discount(half_life: float) -> Discount:
     """Return the discount 2^((r - 1) / (half_life - 1)): 1 at rank 1, 2 at the half-life.
 
-    It is that of the lecture, and of Breese et al. 1998.
-
     The half-life, above 1, is the rank at which a user looks at the item with probability 1/2; 5 in
-    Breese et al.
+    Breese et al. (1998).
     """
     half_life = above("half-life", half_life, 1)
 
@@ -233,10 +234,12 @@ class Family:
 
     Attributes:
         formula: p → the formula. It raises ConfigError if the parameter is not allowed.
+        example: a label of the family without a cut-off, for messages.
         suffixes: what may follow the parameter in a label, as in `Formula`.
     """
 
     formula: Callable[[float], Formula]
+    example: str
     suffixes: tuple[str, ...] = ("", "@k")
 
 
@@ -261,14 +264,30 @@ FORMULAS = {
 """Metrics of lists by their names in labels, such as ``recall`` in ``recall@10``."""
 
 
-def _normalised(name: str, discount: Callable[[float], Discount]) -> Family:
+def _normalised(name: str, discount: Callable[[float], Discount], example: str) -> Family:
     """Return NDCG with another discount, which has a parameter."""
 
     def formula(parameter: float) -> Formula:
         term = discounted(discount(parameter))
         return Formula(f"{name} {_as_text(parameter)}", ("", "@k"), term, None, linear_gain)
 
-    return Family(formula)
+    return Family(formula, example)
+
+
+def rank_biased_precision(p: float) -> Formula:
+    """Return rank-biased precision: (1 - p) Σ p^(r - 1) over the ranks r of the relevant items.
+
+    A user looks at the next item with probability p, which is between 0 and 1 (A. Moffat and J.
+    Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27, 2008).
+    """
+    if not 0 < p < 1:
+        raise ConfigError(f"rbp: p must be a number between 0 and 1, such as 0.8, not {p:g}")
+    return Formula(
+        f"RBP {_as_text(p)}",
+        ("", "@k"),
+        lambda r, i, g: (1 - p) * p ** (r - 1.0),
+        lambda relevant, k: 1,
+    )
 
 
 def _as_text(parameter: float) -> str:
@@ -278,8 +297,9 @@ def _as_text(parameter: float) -> str:
 METRICS: dict[str, Formula | Auc | Family] = {
     **FORMULAS,
     "auc": Auc(),
-    "ndcg-log-b": _normalised("NDCG-log", log_discount_from),
-    "half-life-h": _normalised("Half-life", half_life_discount),
+    "ndcg-log-b": _normalised("NDCG-log", log_discount_from, "ndcg-log-2"),
+    "half-life-h": _normalised("Half-life", half_life_discount, "half-life-5"),
+    "rbp-p": Family(rank_biased_precision, "rbp-0.8"),
 }
 """All metrics by their names in labels.
 
@@ -481,7 +501,11 @@ def metric(label: str) -> Metric:
     suffix = "@k" if separator else ""
     if not formula or suffix not in formula.suffixes or is_cutoff != bool(separator):
         known = ", ".join(map(_written_labels, METRICS))
-        meant = did_you_mean(ALIASES.get(name, name), [*METRICS, *ALIASES], separator + k)
+        examples = [
+            formula.example if isinstance(formula, Family) else name
+            for name, formula in METRICS.items()
+        ]
+        meant = did_you_mean(ALIASES.get(name, name), [*examples, *ALIASES], separator + k)
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 "
             "to 999999999"

@@ -7,12 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics.checks import Ints, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import Ids, Places, candidates_at, exits_as_errors, is_async
-from sampled_metrics.ranking.labels import in_order
+from sampled_metrics.ranking.inputs import (
+    Places,
+    candidates_at,
+    exits_as_errors,
+    refuse_awaitable,
+)
+from sampled_metrics.ranking.labels import Ids, in_order
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.stages.stopping import sum_of_digests
 
@@ -80,10 +86,7 @@ class CandidateOrder:
         name = self._user_ids.values[user]
         with exits_as_errors("the function of the order"):
             numbers = function(name)
-            if is_async(numbers):
-                raise DataError(
-                    "order must not be a coroutine function; wrap it, for example with asyncio.run"
-                )
+            refuse_awaitable(numbers, "order")
             items = self._sorted(numbers, f"order of user {shown(name)}")
         is_excluded = np.isin(items, self._split.excluded[[user]].indices)
         return items[~is_excluded].astype(np.int32)
@@ -91,7 +94,8 @@ class CandidateOrder:
     def _sorted(self, numbers: Any, name: str) -> Ints:
         """Return the (items,) items, the largest number first."""
         refuse_masked(numbers, name)
-        numbers = in_order(numbers, name, self._item_ids)
+        if isinstance(numbers, pd.Series):
+            numbers = in_order(numbers, name, [self._item_ids])
         try:
             values = np.asarray(numbers, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):

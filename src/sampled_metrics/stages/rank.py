@@ -36,8 +36,8 @@ from sampled_metrics.checks import (
 from sampled_metrics.core.data.ids import as_text, column_of
 from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.file_io import path_text, require_writable
-from sampled_metrics.ranking.inputs import Ids, PairsLike, split_and_users
-from sampled_metrics.ranking.labels import aligned
+from sampled_metrics.ranking.inputs import PairsLike, read_inputs
+from sampled_metrics.ranking.labels import Ids
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.running import terminal_status
 from sampled_metrics.stages.candidate_order import CandidateOrder
@@ -159,12 +159,9 @@ def staged_ranks(
             "run goes on from a file of the same name alone"
         )
 
-    pairs = aligned(None, training, held_out, user_ids, item_ids)
-    split, ids, chosen = split_and_users(
-        pairs.training, pairs.held_out, (None, None), users, pairs.user_ids, pairs.item_ids
-    )
+    inputs = read_inputs(None, training, held_out, users, user_ids, item_ids)
     design = Design(int(k), depth, int(seed))
-    prepared = Prepared.from_split(split, ids, chosen, order, design)
+    prepared = Prepared.from_split(inputs.split, inputs.ids, inputs.users, order, design)
 
     run = _Run(ranker, prepared, design, name, users is None)
     try:

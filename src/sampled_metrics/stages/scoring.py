@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sampled_metrics.checks import MOST, Floats, Ints, require_whole, shown
 from sampled_metrics.core.data.labels import has_labels
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import as_scores, exits_as_errors, is_async, takes
+from sampled_metrics.ranking.inputs import as_scores, exits_as_errors, refuse_awaitable, takes
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.stages.executors import DaemonThreads, InCaller
 from sampled_metrics.stages.journal import Journal, ScoredPairs
@@ -256,10 +256,7 @@ class Scorer:
 
 def _as_scores_of_pairs(answer: Any, pairs: int) -> Floats:
     """Return an answer of a function as (pairs,) scores."""
-    if is_async(answer):
-        raise DataError(
-            "score must not be a coroutine function; wrap it, for example with asyncio.run"
-        )
+    refuse_awaitable(answer, "score")
     if isinstance(answer, pd.Series) and has_labels(answer):
         raise DataError(
             f"score returned a Series with labels, such as {shown(answer.index[0])}; {_SHAPE} "

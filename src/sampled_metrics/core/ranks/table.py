@@ -234,7 +234,13 @@ class Ranked(Table):
         """
         if self.user is None:
             return np.arange(len(self))
-        return np.asarray(pd.factorize(self.user, sort=True)[0])
+        try:
+            return np.asarray(pd.factorize(self.user, sort=True)[0])
+        except TypeError:  # such as members of an Enum
+            raise DataError(
+                f"users must be text or numbers, not such as {shown(self.user[0])}; give their "
+                "names or values"
+            ) from None
 
     def named(self, row: int) -> str:
         """Return the user of a row, or its number from 1, for messages."""
