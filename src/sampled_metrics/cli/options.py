@@ -235,7 +235,7 @@ class OutputFile(File):
 
 
 _TEXTS = ("ranks", "relevance", "training", "held_out")  # arguments that may be csv files
-_BINARY = (".parquet", ".sqlite", ".npy", ".npz")
+_BINARY = (".parquet", ".npy", ".npz")
 
 
 class Command(click.Command):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     short_help="What each way to evaluate costs, and what it tells.",
     epilog="  sampled-metrics plan x.csv y.csv --metric recall@10\n"
     "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
-    "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
+    "  sampled-metrics plan X=x.csv,x-staged.npz Z=z.csv,z-staged.npz --scores 500000",
 )
 @reading(
     shared.SEEDS,

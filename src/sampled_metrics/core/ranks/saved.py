@@ -19,7 +19,7 @@ def read_ranks(
     """Read a file that this library or its workflow has written, as the ranks that it holds.
 
     Args:
-        path: a Parquet or SQLite file of staged ranks; or a csv or parquet file with the column
+        path: an npz file of staged ranks; or a csv or parquet file with the column
             negatives (sampled ranks), or with candidates and above and tied, or rank (exact ranks).
         replacement: of sampled ranks, whether a negative could be drawn twice.
         drawn: of sampled ranks, whether negatives are drawn "by user" or "once", as in
