@@ -184,7 +184,9 @@ def joined(parts: Sequence[Rows]) -> Rows:
     frames = [part.frame.set_axis(range(len(columns)), axis="columns") for part in parts]
     types = pd.DataFrame([frame.dtypes for frame in frames])
     texts = dict.fromkeys(types.columns[types.nunique() > 1], str)
-    frame = pd.concat([frame.astype(texts) for frame in frames], ignore_index=True)
+    if texts:
+        frames = [frame.astype(texts) for frame in frames]
+    frame = pd.concat(frames, ignore_index=True)
     skipped = sum(part.skipped for part in parts)
     return Rows(frame.set_axis(columns, axis="columns"), place, skipped)
 
