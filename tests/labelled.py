@@ -61,14 +61,11 @@ def shuffled(frame: Any, order: np.random.Generator) -> Any:
 
 def matrix_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> dict[str, Any]:
     """A (users, items) matrix in every form."""
+    frame = pd.DataFrame(matrix, index=USERS, columns=ITEMS)
     labelled = {
-        "frame": shuffled(pd.DataFrame(matrix, index=USERS, columns=ITEMS), order),
-        "frame of text": shuffled(
-            pd.DataFrame(matrix, index=USERS, columns=map(str, ITEMS)), order
-        ),
-        "frame with names": shuffled(
-            pd.DataFrame(matrix, pd.Index(USERS, name="user"), pd.Index(ITEMS, name="item")), order
-        ),
+        "frame": shuffled(frame, order),
+        "frame of text": shuffled(frame.rename(columns=str), order),
+        "frame with names": shuffled(frame.rename_axis(index="user", columns="item"), order),
     }
     places = pd.DataFrame(matrix)
     in_order = {
@@ -160,7 +157,9 @@ def drawn_form(draw: Callable[[Any], Any], forms: dict[str, Any]) -> Any:
     return forms[draw(st.sampled_from(sorted(forms)))]
 
 
-def drawn_case(draw: Callable[[Any], Any], case: str) -> tuple[Any, Any, Any, dict[str, Any]]:
+def drawn_case(
+    draw: Callable[[Any], Any], case: str = WITH_IDS
+) -> tuple[Any, Any, Any, dict[str, Any]]:
     """Scores, training and held-out items of a case in any form, and its options."""
     order = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     scores = drawn_form(draw, score_forms(case, order))

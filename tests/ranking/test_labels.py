@@ -81,10 +81,13 @@ def test_labels_that_others_do_not_have_are_refused(fault: str, argument: str) -
         "training": FRAME * 0,
         "held_out": pairs.rename_axis("user").drop(columns="value"),
     }
-    frame = WRONG_LABELS[fault] if argument == "scores" else (WRONG_LABELS[fault] > 9).astype(int)
+    frame = WRONG_LABELS[fault]
+    if argument != "scores":
+        frame = frame.where(frame.map(lambda cell: isinstance(cell, str)), 0)
     for ids in ({}, ids_of_case(WITH_IDS)):
         with pytest.raises(DataError) as caught:
             sm.rank(**(right | {argument: frame}), **ids)
+        assert "held-out item" not in str(caught.value)
         assert "\n" not in str(caught.value)
 
 
@@ -123,11 +126,11 @@ TWELVE_PAIRS = pd.DataFrame({"user": [0, 1, 2], "item": [5, 6, 7]})
 def test_labels_beside_a_matrix_without_labels_are_refused(form: Any) -> None:
     """Columns that are sorted as text are in another order than numbers."""
     labelled = pd.DataFrame(np.zeros((3, 12)), columns=NUMBERS)
-    with pytest.raises(DataError, match="training: has no labels|of training: has no labels"):
+    with pytest.raises(DataError, match=r"training.* labels"):
         sm.rank(labelled + TWELVE, form(np.zeros((3, 12))), TWELVE_PAIRS)
-    with pytest.raises(DataError, match="scores.*: has no labels"):
+    with pytest.raises(DataError, match=r"scores.* labels"):
         sm.rank(form(TWELVE), labelled, TWELVE_PAIRS)
-    with pytest.raises(DataError, match="scores.*: has no labels"):
+    with pytest.raises(DataError, match=r"scores.* labels"):
         sm.rank(lambda block: TWELVE[block], labelled, TWELVE_PAIRS)
     in_order = sm.rank(TWELVE, np.zeros((3, 12)), TWELVE_PAIRS)
     columns_by_text = pd.DataFrame(TWELVE, columns=range(12)).rename(columns=str)[NUMBERS]
@@ -149,7 +152,7 @@ def test_indices_of_an_array_that_may_be_ids_are_refused(ids: list[Any]) -> None
     pairs = pd.DataFrame({"user": [0, 1, 2], "item": [ids[item] for item in held_out]})
     assert sm.rank(scores, training, pairs, item_ids=ids).above.tolist() == in_order
     negatives = [[3, 0], [3, 0], [3, 2]]
-    with pytest.raises(DataError, match="negatives: \\d may be an index or an id"):
+    with pytest.raises(DataError, match=r"negatives: \d may be an index or an id"):
         sm.rank_among_negatives(scores, training, pairs, negatives=negatives, item_ids=ids)
 
 
@@ -225,7 +228,7 @@ def test_rows_of_pairs_that_are_no_events_are_refused(column: str, values: list[
         (pd.Series([[0, 2]] * 6), "negatives"),
         ([[0, 2]] * 5 + [[0]], "negatives"),
         (np.zeros((5, 2), int), "negatives"),
-        (dict.fromkeys(USERS[:5], [5]), "negatives"),
+        ({user: [5] for user in USERS[:5]}, "negatives"),
         ({"x": [5]}, "'x'"),
         (csr_array((6, 8)), "negatives"),
         (2.5, "number"),

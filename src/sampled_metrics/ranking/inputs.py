@@ -23,6 +23,7 @@ from sampled_metrics import file_io
 from sampled_metrics.checks import Ints, refuse_masked, require_whole, shown
 from sampled_metrics.core.data.labels import has_labels
 from sampled_metrics.core.data.tables import read_parquet, refuse_rows
+from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
 from sampled_metrics.core.ranks.reading import (
     read_columns,
@@ -314,24 +315,21 @@ class Inputs:
 
 
 def read_inputs(
-    scores: Any,
+    source: Any,
     training: PairsLike,
     held_out: Any,
     users: slice | ArrayLike | None,
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
-    batch_size: int | None = None,
 ) -> Inputs:
     """Return the arguments of `rank`, with all matrices in the order of the ids.
 
-    The parameters are those of `rank`, where `scores` may be None. A warning counts the users
-    without a held-out item.
+    `source` is what `source_of_scores` returns, or None if there are no scores; the others are the
+    parameters of `rank`. A warning counts the users without a held-out item.
 
     Raises:
         DataError: an argument is wrong, or two do not fit each other.
-        ConfigError: `batch_size` is wrong, or a function does not take one argument.
     """
-    source = None if scores is None else source_of_scores(scores, batch_size)
     train = _pairs(training, "training")
     listed = np.asarray(held_out, dtype=object) if isinstance(held_out, list) else held_out
     is_vector = not is_table(held_out) and np.ndim(listed) == 1
@@ -651,6 +649,13 @@ def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
             f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
         )
         warnings.warn(text, Remark, stacklevel=stacklevel)
+
+
+def on_all_tied(candidates: Ints, above: Ints, tied: Ints) -> tuple[Finding, ...]:
+    """Return a finding on the rows whose candidates all have the score of the held-out item."""
+    rows = int(np.count_nonzero((tied == candidates - 1) & (above == 0) & (candidates > 1)))
+    values = {"source": "ranks", "rows": rows, "all": len(above)}
+    return (Finding("all-tied", values=values),) if rows else ()
 
 
 def ranges(sizes: Ints) -> tuple[Ints, Ints]:

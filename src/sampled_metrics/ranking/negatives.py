@@ -48,6 +48,7 @@ from sampled_metrics.ranking.inputs import (
     ranges,
     read_inputs,
     refuse_device,
+    source_of_scores,
     table_of_pairs,
     warn_of_last,
 )
@@ -293,7 +294,8 @@ def rank_among_negatives(
     require_flags(replacement=replacement, drop_held_out=drop_held_out)
     for array in scores if isinstance(scores, tuple) else (scores,):
         refuse_device(array, "scores")
-    inputs = read_inputs(scores, training, held_out, None, user_ids, item_ids, batch_size)
+    source = source_of_scores(scores, batch_size)
+    inputs = read_inputs(source, training, held_out, None, user_ids, item_ids)
     readable = inputs.scores
     split = inputs.split
     streams = cache(
@@ -493,7 +495,7 @@ def _pairs_of_negatives(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Ints, Int
     is_frame = isinstance(negatives, pd.DataFrame)
     if is_frame or array.ndim != 2 or len(array) != len(users):
         raise DataError(
-            f"negatives: must be their number, a table of user and item, a dict of lists by user, "
+            "negatives must be their number, a table of user and item, a dict of lists by user, "
             f"or an array with a row of items for each of the {len(users)} users"
         )
     users.order(None, len(array), "negatives")

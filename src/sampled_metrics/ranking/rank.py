@@ -28,7 +28,9 @@ from sampled_metrics.ranking.inputs import (
     as_array,
     as_scores,
     is_on_device,
+    on_all_tied,
     read_inputs,
+    source_of_scores,
     warn_of_last,
 )
 from sampled_metrics.ranking.split import Split
@@ -130,7 +132,9 @@ def rank_users(
     nothing = np.empty(0, dtype=np.int64)  # for a split without rows
     above = np.concatenate([nothing, *(above_of_block for above_of_block, _ in counted)])
     tied = np.concatenate([nothing, *(tied_of_block for _, tied_of_block in counted)])
-    return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
+    candidates = split.candidates[rows]
+    findings = on_all_tied(candidates, above, tied)
+    return ExactRanks(split.user_ids[split.user[rows]], candidates, above, tied, findings=findings)
 
 
 def _threads_for(scores: ScoreFunction | Factors, rows: int) -> int:
@@ -395,7 +399,8 @@ def rank(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3:
         the rank of the relevant item among all candidates.
     """
-    inputs = read_inputs(scores, training, held_out, users, user_ids, item_ids, batch_size)
+    source = source_of_scores(scores, batch_size)
+    inputs = read_inputs(source, training, held_out, users, user_ids, item_ids)
     return rank_users(
         inputs.scores, inputs.split, inputs.users, batch_size=batch_size, progress=progress
     )

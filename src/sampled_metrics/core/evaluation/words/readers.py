@@ -167,6 +167,15 @@ KINDS: dict[str, Kind] = {
         ),
         of_groups=False,
     ),
+    "all-tied": Kind(
+        when="held-out items tie with all of their candidates, as in `rank` and `staged_ranks`",
+        values="source; rows: such held-out items; all: of them",
+        sentence=(
+            "{rows} of {all} held-out items have the score of all their candidates, so their ranks "
+            "are random."
+        ),
+        of_groups=False,
+    ),
     "items-not-judged": Kind(
         when="no item of ranked lists is judged",
         values="source; item: of the lists; judged: of the judged items",
