@@ -1,12 +1,17 @@
-"""Scores, training and held-out items with labels in any order, and the ranks by the definition, in
-plain Python.
+"""Scores, training and held-out items in every form of the contract, and the ranks by the
+definition, in plain Python.
+
+A case is *labelled* (all matrices have labels, in any order), *with ids* (labels in any order, or
+places, beside user_ids and item_ids), or *in order* (places alone).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 USERS = [f"u{number}" for number in (10, 9, 2, 31, 1, 7)]
 ITEMS = [5, 40, 12, 3, 111, 20, 9, 1]  # another order as text, and another as numbers
@@ -20,6 +25,7 @@ NEGATIVES = [
     [item for item in range(len(ITEMS)) if not TRAINING[user, item] and item != HELD_OUT[user]][:2]
     for user in range(len(USERS))
 ]
+LABELLED, WITH_IDS, IN_ORDER = CASES = ("labelled", "with ids", "in order")
 
 
 def above(user: int, items: Any) -> int:
@@ -27,11 +33,22 @@ def above(user: int, items: Any) -> int:
     return sum(bool(SCORES[user, item] > SCORES[user, HELD_OUT[user]]) for item in items)
 
 
-EXACT = {
-    name: above(user, [item for item in range(len(ITEMS)) if not TRAINING[user, item]])
-    for user, name in enumerate(USERS)
-}
-SAMPLED = {name: above(user, NEGATIVES[user]) for user, name in enumerate(USERS)}
+EXACT_COUNTS = [
+    above(user, [item for item in range(len(ITEMS)) if not TRAINING[user, item]])
+    for user in range(len(USERS))
+]
+SAMPLED_COUNTS = [above(user, NEGATIVES[user]) for user in range(len(USERS))]
+EXACT = dict(zip(USERS, EXACT_COUNTS, strict=True))
+
+
+def expected(case: str, counts: list[int]) -> dict[Any, int]:
+    """The counts by user, as ranks of a case name users."""
+    return dict(zip(range(len(USERS)) if case == IN_ORDER else USERS, counts, strict=True))
+
+
+def by_user(table: Any, values: Any) -> dict[Any, int]:
+    """The values of a table by user."""
+    return dict(zip(table.user.tolist(), values.tolist(), strict=True))
 
 
 def shuffled(frame: Any, order: np.random.Generator) -> Any:
@@ -42,83 +59,114 @@ def shuffled(frame: Any, order: np.random.Generator) -> Any:
     )
 
 
-def wide(matrix: np.ndarray, order: np.random.Generator) -> pd.DataFrame:
-    """A matrix as a frame by user and item."""
-    return shuffled(pd.DataFrame(matrix, index=USERS, columns=ITEMS), order)
-
-
-def pairs(matrix: np.ndarray, order: np.random.Generator) -> pd.DataFrame:
-    """The pairs of a matrix as a table of ids, with a column that is not used."""
-    user, item = np.nonzero(matrix)
-    table = pd.DataFrame(
-        {"user": np.array(USERS)[user], "item": np.array(ITEMS)[item], "rating": 4.0}
-    )
-    return table.iloc[order.permutation(len(table))]
-
-
-def pair_forms(matrix: np.ndarray, order: np.random.Generator) -> dict[str, Any]:
-    """Forms of pairs with labels or ids."""
-    table = pairs(matrix, order)
-    return {
-        "wide": wide(matrix.astype(float), order),
-        "wide with names": wide(matrix, order).rename_axis(index="user", columns="item"),
-        "table": table,
-        "table by user": table.set_index("user"),
-        "table by user and item": table.set_index(["item", "user"]),
-        "nothing but an index": table.set_index(["item", "user"])[[]],
-        "Series by user and item": table.set_index(["user", "item"])["rating"],
-        "Series by user": table.set_index("user")["item"],
-        "Series by item": table.set_index("item")["user"],
-        "Series of text": table.astype({"item": str}).set_index("user")["item"],
+def matrix_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> dict[str, Any]:
+    """A (users, items) matrix in every form."""
+    frame = pd.DataFrame(matrix, index=USERS, columns=ITEMS)
+    labelled = {
+        "frame": shuffled(frame, order),
+        "frame of text": shuffled(frame.rename(columns=str), order),
+        "frame with names": shuffled(frame.rename_axis(index="user", columns="item"), order),
     }
+    places = pd.DataFrame(matrix)
+    in_order = {
+        "array": matrix,
+        "lists": matrix.tolist(),
+        "sparse": csr_array(matrix),
+        "frame by default": places,
+        "frame of numbers": places.rename_axis(index="user", columns="item"),
+        "frame of numbers as text": places.rename(index=str, columns=str),
+    }
+    return {LABELLED: labelled, WITH_IDS: labelled | in_order, IN_ORDER: in_order}[case]
 
 
-def score_forms(order: np.random.Generator) -> dict[str, Any]:
-    """Forms of scores with labels."""
-
-    def of_block(block: slice) -> pd.DataFrame:
-        frame = pd.DataFrame(SCORES, index=USERS, columns=ITEMS).iloc[block]
-        return shuffled(frame, order)
-
+def score_forms(case: str, order: np.random.Generator) -> dict[str, Any]:
+    """The scores in every form."""
+    frame = pd.DataFrame(SCORES, index=USERS, columns=ITEMS)
+    places = pd.DataFrame(SCORES)
     users, items = (
-        pd.DataFrame(factors, index=ids, columns=["f0", "f1", "f2"])
-        for factors, ids in zip(FACTORS, (USERS, ITEMS), strict=True)
+        pd.DataFrame(factors, index=names, columns=["a", "b", "c"])
+        for factors, names in zip(FACTORS, (USERS, ITEMS), strict=True)
     )
-    return {
-        "frame": wide(SCORES, order),
-        "frame of text": wide(SCORES, order).rename(columns=str),
-        "frame with names": wide(SCORES, order).rename_axis(index="user", columns="item"),
-        "factors": (shuffled(users, order), shuffled(items, order)),
-        "function": of_block,
+    labelled = {"factors": (shuffled(users, order)[["a", "b", "c"]], items[::-1])}
+    in_order = {
+        "arrays": FACTORS,
+        "frames": (pd.DataFrame(FACTORS[0]), pd.DataFrame(FACTORS[1])),
+        "function": lambda block: SCORES[block],
+        "function of a frame": lambda block: places[block],
+        "function of a new frame": lambda block: pd.DataFrame(SCORES[block]),
+    }
+    of_labels = {"function of labels": lambda block: shuffled(frame.iloc[block], order)}
+    if case == WITH_IDS:
+        return matrix_forms(SCORES, case, order) | labelled | in_order | of_labels
+    more = labelled if case == LABELLED else in_order
+    return matrix_forms(SCORES, case, order) | more
+
+
+def pair_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> dict[str, Any]:
+    """Pairs in every form."""
+    user, item = np.nonzero(matrix)
+    names = {"user": user, "item": item}
+    if case != IN_ORDER:
+        names = {"user": np.array(USERS)[user], "item": np.array(ITEMS)[item]}
+    table = pd.DataFrame(names | {"rating": 4.0})
+    table = table.iloc[order.permutation(len(table))]
+    return matrix_forms(matrix, case, order) | {
+        "table": table,
+        "table of other names": table.rename(columns={"user": "user_id", "item": "movieId"}),
+        "table of text": table.astype({"item": str, "user": str}),
+        "table by user": table.set_index("user"),
+        "table by user and item": table.set_index(["item", "user"])[["rating"]],
     }
 
 
-def drawn_case(draw: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
-    """Scores, training, held-out items and ids: labels in any order, or arrays in the order of ids
-    that are given.
-    """
+def held_out_forms(case: str, order: np.random.Generator) -> dict[str, Any]:
+    """The held-out items in every form."""
+    items = HELD_OUT if case == IN_ORDER else np.array(ITEMS)[HELD_OUT]
+    users = range(len(USERS)) if case == IN_ORDER else USERS
+    series = pd.Series(items, index=pd.Index(users, name="user"))
+    forms = {"Series": shuffled(series, order), "Series of text": shuffled(series.map(str), order)}
+    if case != LABELLED:
+        forms |= {"array": HELD_OUT, "list": HELD_OUT.tolist(), "Series in order": pd.Series(items)}
+    return pair_forms(IS_HELD_OUT, case, order) | forms
+
+
+def negative_forms(case: str) -> dict[str, Any]:
+    """Negatives in every form."""
+    users = range(len(USERS)) if case == IN_ORDER else USERS
+    items = np.arange(len(ITEMS)) if case == IN_ORDER else np.array(ITEMS)
+    lists = dict(zip(users, items[NEGATIVES].tolist(), strict=True))
+    table = pd.Series(lists).explode().rename("item").rename_axis("user")
+    forms = {"dict": lists, "table": table.reset_index(), "table by user": table.to_frame()}
+    if case != LABELLED:
+        forms |= {"array": np.array(NEGATIVES), "lists": NEGATIVES}
+    return forms
+
+
+def ids_of_case(case: str) -> dict[str, Any]:
+    """The options of a case."""
+    places = {"user_ids": range(len(USERS)), "item_ids": range(len(ITEMS))}
+    return {
+        LABELLED: {},
+        WITH_IDS: {"user_ids": USERS, "item_ids": ITEMS},
+        IN_ORDER: places,
+    }[case]
+
+
+def drawn_form(draw: Callable[[Any], Any], forms: dict[str, Any]) -> Any:
+    """Any of some forms."""
+    return forms[draw(st.sampled_from(sorted(forms)))]
+
+
+def drawn_case(
+    draw: Callable[[Any], Any], case: str = WITH_IDS
+) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """Scores, training and held-out items of a case in any form, and its options."""
     order = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    has_ids = draw(st.booleans())
-    scores = score_forms(order)
-    training = pair_forms(TRAINING, order)
-    held_out = pair_forms(IS_HELD_OUT, order)
-    if not has_ids:
-        del scores["function"]
-        name = draw(st.sampled_from(sorted(scores)))
-        return (
-            scores[name],
-            *(forms[draw(st.sampled_from(sorted(forms)))] for forms in (training, held_out)),
-            {},
-        )
-    scores |= {"array": SCORES, "arrays": FACTORS, "frame by default": pd.DataFrame(SCORES)}
-    training |= {"array": TRAINING, "frame by default": pd.DataFrame(TRAINING)}
-    held_out |= {"array": HELD_OUT, "Series by default": pd.Series(HELD_OUT)}
-    chosen = [forms[draw(st.sampled_from(sorted(forms)))] for forms in (scores, training, held_out)]
-    # as after rows were left out
-    ids = pd.DataFrame({"user": USERS}, index=np.arange(len(USERS)) * 3 + 2)["user"]
-    return *chosen, {"user_ids": ids if draw(st.booleans()) else USERS, "item_ids": ITEMS}
-
-
-def by_user(table: Any, values: Any) -> dict[str, int]:
-    """The values of a table by user."""
-    return dict(zip(table.user.tolist(), values.tolist(), strict=True))
+    scores = drawn_form(draw, score_forms(case, order))
+    is_alone = callable(scores) or draw(st.booleans())  # whether nothing says how many there are
+    return (
+        scores,
+        drawn_form(draw, pair_forms(TRAINING, case, order)),
+        drawn_form(draw, held_out_forms(case, order)),
+        {} if case == IN_ORDER and not is_alone else ids_of_case(case),
+    )

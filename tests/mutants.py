@@ -281,8 +281,8 @@ CHOSEN = (
     ),
     (
         "sampled_metrics/stages/candidate_order.py",
-        "joined[offsets[index] + place]",
-        "joined[place]",
+        "self._candidates[starts[index] + place]",
+        "self._candidates[place]",
     ),
     (
         "sampled_metrics/ranking/inputs.py",

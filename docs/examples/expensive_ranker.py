@@ -144,7 +144,7 @@ def ranked_by_stages(
 ) -> sm.StagedRanks:
     """Return staged ranks; the candidates are in the order of the scores of a cheap model."""
     return sm.staged_ranks(
-        sm.Ranker(client.score, pairs_per_call=PAIRS, concurrency=CALLS),
+        sm.Ranker(client.score, name="network", pairs_per_call=PAIRS, concurrency=CALLS),
         split.training,
         split.held_out,
         k=10,
@@ -195,10 +195,10 @@ def main() -> None:
         ways: dict[str, Callable[[], Ranks]] = {
             "all candidates": lambda: ranked_in_full(client, split),
             "stop at k": lambda: ranked_by_stages(
-                client, split, None, cheap, Path(folder) / "exact.parquet"
+                client, split, None, cheap, Path(folder) / "exact.npz"
             ),
             "stages": lambda: ranked_by_stages(
-                client, split, 100, cheap, Path(folder) / "stages.parquet"
+                client, split, 100, cheap, Path(folder) / "stages.npz"
             ),
             f"{NEGATIVES} negatives": lambda: ranked_among_negatives(client, split, negatives),
         }

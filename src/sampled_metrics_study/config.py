@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sampled_metrics.core.data.tables import ColumnError
 from sampled_metrics.core.estimators import linear_estimator
 from sampled_metrics.core.inference.families import Margin
 from sampled_metrics.core.metrics import metric, metrics_by_label
@@ -25,6 +24,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study import reference
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.negatives import require_negatives, split_at_hand
+from sampled_metrics_study.data.records import ColumnError
 from sampled_metrics_study.data.split import lack_of_times
 from sampled_metrics_study.recommenders.recommender import config_schema
 from sampled_metrics_study.recommenders.registry import recommender, recommender_type

@@ -109,7 +109,7 @@ def run(capsys, tmp_path, monkeypatch):
     np.save("u.npy", np.array([[1.0, 0.0], [0.0, 1.0]]))
     np.save("i.npy", np.array([[4.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 4.0]]))
     sm.staged_ranks(lambda users, items: users + items, np.zeros((2, 9)), [1, 2]).write(
-        "staged.sqlite"
+        "staged.npz"
     )
     np.savez("two.npz", a=np.zeros(1), b=np.zeros(1))
     Path("folder.svg").mkdir()
@@ -270,7 +270,7 @@ REFUSED = [
     *(
         (
             2,
-            f"evaluate staged.sqlite {option}",
+            f"evaluate staged.npz {option}",
             f"{option.split()[0]}: staged ranks are read as they are",
         )
         for option in (
@@ -557,7 +557,7 @@ def test_the_examples_of_the_help_work(run):
         staged = sm.staged_ranks(
             lambda users, items: scores[users, items], training, held_out, depth=None
         )
-        staged.write(f"{name}-staged.parquet")
+        staged.write(f"{name}-staged.npz")
     pairs = pd.DataFrame({"user": np.repeat(range(20), 5), "item": list(range(5)) * 20})
     for name in ("lists", "old-lists", "new-lists"):
         pairs.assign(score=rng.normal(size=100)).to_csv(f"{name}.csv", index=False)

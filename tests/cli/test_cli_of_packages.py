@@ -12,7 +12,6 @@ import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.cli import main
-from sampled_metrics.stages import files as staged_files
 
 
 def test_lists_with_relevance(tmp_path, monkeypatch, capsys):
@@ -29,24 +28,6 @@ def test_lists_with_relevance(tmp_path, monkeypatch, capsys):
     values = [row["value"] for row in json.loads(capsys.readouterr().out)["rows"]]
     lists = sm.ranked_lists(run, relevance=judged, relevant_from=2)
     assert values == pytest.approx(sm.evaluate(lists, metrics=["mrr", "map"])["value"].tolist())
-
-
-def test_staged_ranks_of_a_job_without_pyarrow(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(staged_files, "find_spec", lambda name: None)
-    monkeypatch.chdir(tmp_path)
-    scores = np.random.default_rng(2).normal(size=(60, 90)).round(1)
-    table = sm.staged_ranks(
-        lambda users, items: scores[users, items],
-        np.zeros((60, 90)),
-        np.arange(60),
-        k=5,
-        depth=None,
-        file="night.sqlite",
-    )
-    main(["evaluate", "night.sqlite", "--metrics", "recall@5", "--json"])
-    [row] = json.loads(capsys.readouterr().out)["rows"]
-    assert row["value"] == pytest.approx(sm.evaluate(table, metrics="recall@5")["value"][0])
-    assert {path.name for path in tmp_path.iterdir()} == {"night.sqlite"}
 
 
 def test_without_matplotlib_says_in_a_line_what_to_install():

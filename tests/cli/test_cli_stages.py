@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -98,15 +99,16 @@ def run(capsys):
     return lambda *arguments: call(capsys, *arguments)
 
 
-def stages(run, *options, score="mine:score", output="x.parquet"):
-    return run("stages", "--score", score, *FILES, "--depth", 20, *options, "-o", output)
+def stages(run, *options, score="mine:score", ranker="mine", output="x.npz"):
+    fixed = ("--score", score, "--ranker", ranker, *FILES, "--depth", 20)
+    return run("stages", *fixed, *options, "-o", output)
 
 
 def test_ranks_are_those_of_the_function(run):
     ended = stages(run)
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.startswith("x.parquet: staged ranks of 60 users, ")
-    frame = sm.StagedRanks.read("x.parquet").to_frame().set_index("user")
+    assert ended.out.startswith("x.npz: staged ranks of 60 users, ")
+    frame = sm.StagedRanks.read("x.npz").to_frame().set_index("user")
     above = EXACT.above[[int(user[1:]) for user in frame.index]]
     is_complete = frame["outcome"] == "complete"
     is_beaten = frame["outcome"] == "beaten"
@@ -118,7 +120,7 @@ def test_ranks_are_those_of_the_function(run):
 def test_threads_an_order_and_all_candidates(run):
     np.save("order.npy", np.arange(ITEMS))
     assert stages(run, "--concurrency", 4, "--order", "order.npy", "--depth", "none").code == 0
-    ended = run("evaluate", "x.parquet", "--metrics", "recall@10", "--json")
+    ended = run("evaluate", "x.npz", "--metrics", "recall@10", "--json")
     assert ended.code == 0
     [row] = json.loads(ended.out)["rows"]
     assert row["value"] == pytest.approx(EXACT.mean(sm.metric("recall@10")), abs=1e-14)
@@ -139,14 +141,14 @@ def test_parts_join_and_commands_that_take_no_staged_ranks_say_which_do(run):
     examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
     assert len(examples) == 3
     for part in (1, 2):
-        assert stages(run, "--part", f"{part}/2", output=f"part{part}.parquet").code == 0
-    assert run("concat", "part1.parquet", "part2.parquet", "-o", "joined.parquet").code == 0
+        assert stages(run, "--part", f"{part}/2", output=f"part{part}.npz").code == 0
+    assert run("concat", "part1.npz", "part2.npz", "-o", "joined.npz").code == 0
     tables = {}
-    for file in ("x.parquet", "joined.parquet"):
+    for file in ("x.npz", "joined.npz"):
         out = run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv").out
         tables[file] = pd.read_csv(io.StringIO(out))
-    pd.testing.assert_frame_equal(tables["joined.parquet"], tables["x.parquet"], rtol=1e-12)
-    for line in ("correct x.parquet", "expect x.parquet --negatives 9"):
+    pd.testing.assert_frame_equal(tables["joined.npz"], tables["x.npz"], rtol=1e-12)
+    for line in ("correct x.npz", "expect x.npz --negatives 9"):
         refused = run(*line.split())
         assert refused.code == 1
         assert "has staged ranks" in refused.err
@@ -161,12 +163,12 @@ def test_groups_of_users_are_those_of_a_file(run):
     groups = {f"u{user}": ("young", "old")[user % 2] for user in range(USERS)}
     pd.Series(groups, name="age").rename_axis("user").to_csv("users.csv")
     options = ["--groups", "users.csv:age", "--metrics", "recall@10", "--json"]
-    rows = json.loads(run("evaluate", "x.parquet", *options).out)["rows"]
+    rows = json.loads(run("evaluate", "x.npz", *options).out)["rows"]
     values = {row["group"]: row["value"] for row in rows}
     table = sm.evaluate(EXACT, metrics="recall@10", groups=groups)
     expected = dict(zip(table["group"], table["value"], strict=True))
     assert values == pytest.approx(expected, abs=1e-12)
-    compared = run("compare", "x.parquet", "exact.csv", *options)
+    compared = run("compare", "x.npz", "exact.csv", *options)
     assert compared.code == 0
     assert {row["conclusion"] for row in json.loads(compared.out)["rows"]} == {"undecided"}
     Path("bad.csv").write_text("user,age\nu1,x\nu1,y\n")
@@ -175,7 +177,7 @@ def test_groups_of_users_are_those_of_a_file(run):
         ("bad.csv:age", "twice"),
         ("gone.csv:age", "gone.csv: "),
     ):
-        refused = run("evaluate", "x.parquet", "--groups", where)
+        refused = run("evaluate", "x.npz", "--groups", where)
         assert refused.code == 1
         file, _ = where.split(":")
         assert refused.err.startswith(f"error: {file}")
@@ -186,18 +188,22 @@ def test_groups_of_users_are_those_of_a_file(run):
     ("score", "code", "says"), [("ends", 1, "no network"), ("stops", 130, "error: interrupted")]
 )
 def test_a_run_that_stops_says_where_its_scores_are_and_goes_on(run, score, code, says):
-    stopped = stages(run, "--ranker", "mine", score=f"mine:{score}")
+    stopped = stages(run, score=f"mine:{score}")
     assert stopped.code == code
     last_line = stopped.err.splitlines()[-1]
     assert says in last_line
-    assert "x.parquet.journal" in last_line
-    assert Path("x.parquet.journal").exists()
-    assert stages(run, "--ranker", "mine").code == 0
-    assert not Path("x.parquet.journal").exists()
-    repeated = stages(run, "--ranker", "mine", score="mine:fails")  # nothing is left to score
+    assert "x.npz.journal" in last_line
+    assert Path("x.npz.journal").exists()
+    resumed = stages(run)
+    assert resumed.code == 0
+    assert (
+        f"goes on from x.npz.journal: ranker mine, begun {date.today().isoformat()}" in resumed.err
+    )
+    assert not Path("x.npz.journal").exists()
+    repeated = stages(run, score="mine:fails")  # nothing is left to score
     assert repeated.code == 0
-    assert repeated.out.startswith("x.parquet: ")
-    assert "x.parquet is complete; nothing was scored" in repeated.err
+    assert repeated.out.startswith("x.npz: ")
+    assert "reads x.npz, and scores nothing: ranker mine, begun" in repeated.err
 
 
 PROGRAM = (sys.executable, "-m", "sampled_metrics")
@@ -205,7 +211,7 @@ PROGRAM = (sys.executable, "-m", "sampled_metrics")
 
 def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
     """The scores so far are kept, and no call is made after it."""
-    line = "--ranker mine --depth 20 --pairs-per-call 64 --concurrency 3 -o x.sqlite"
+    line = "--ranker mine --depth 20 --pairs-per-call 64 --concurrency 3 -o x.npz"
     options = line.split()
     command = (*PROGRAM, "stages", "--score", "mine:hangs", *FILES, *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
@@ -217,13 +223,13 @@ def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
             process.kill()  # which has ended, unless the test fails
     assert process.returncode == 130
     assert err.strip() == (
-        "error: interrupted; what was scored is in x.sqlite.journal, and the same call goes on "
+        "error: interrupted; what was scored is in x.npz.journal, and the same call goes on "
         "from there"
     )
     assert Path("calls").stat().st_size == 7
-    assert not Path("x.sqlite").exists()
+    assert not Path("x.npz").exists()
     assert run("stages", "--score", "mine:score", *FILES, *options).code == 0
-    assert sorted(path.name for path in Path().glob("x.*")) == ["x.sqlite"]
+    assert sorted(path.name for path in Path().glob("x.*")) == ["x.npz"]
 
 
 def wait_until(is_so, seconds=60):
@@ -246,7 +252,8 @@ class Interrupts:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupts())
 """)
-    command = (*PROGRAM, "stages", "--score", "mine:score", *FILES, "-o", "x.sqlite")
+    options = ("--score", "mine:score", "--ranker", "mine", *FILES, "-o", "x.npz")
+    command = (*PROGRAM, "stages", *options)
     process = subprocess.run(
         command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()}
     )
@@ -255,18 +262,20 @@ sys.meta_path.insert(0, Interrupts())
 
 def test_warnings_of_others_are_shown_as_python_shows_them(run):
     """Once for each line that warns, and none of files that are left open."""
-    options = ("--score", "mine:is_careless", *FILES, "--pairs-per-call", "64", "-o", "x.sqlite")
+    options = ("--score", "mine:is_careless", "--ranker", "mine", *FILES, "-o", "x.npz")
     process = subprocess.run((*PROGRAM, "stages", *options), capture_output=True, text=True)
     assert (process.returncode, process.stderr) == (0, "a warning of mine\n")
 
 
-def test_a_changed_module_is_refused(run):
+def test_a_file_of_another_ranker_is_refused_and_one_of_the_same_name_is_read(run):
     assert stages(run).code == 0
-    Path("mine.py").write_text(MODULE + "# another model\n")
-    sys.modules.pop("mine")
-    refused = stages(run)
+    refused = stages(run, ranker="another model")
     assert refused.code == 1
-    assert "ranker is another one" in refused.err
+    assert "ranker is mine there, and another model here" in refused.err
+    Path("mine.py").write_text(MODULE + "# a comment more\n")
+    sys.modules.pop("mine")
+    assert stages(run).code == 0
+    assert run("stages", "--score", "mine:score", *FILES, "-o", "x.npz").code == 2
 
 
 @pytest.mark.parametrize(

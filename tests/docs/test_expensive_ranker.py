@@ -57,7 +57,7 @@ def test_each_way_ranks_by_the_scores_of_the_service(
     with example.service(ranker) as client:
         in_full = example.ranked_in_full(client, split)
         scored = sum(client.pairs)
-        stopped = example.ranked_by_stages(client, split, None, cheap, tmp_path / "ranks.parquet")
+        stopped = example.ranked_by_stages(client, split, None, cheap, tmp_path / "ranks.npz")
         sampled = example.ranked_among_negatives(client, split, negatives)
     scores = scores_of(ranker)
     everyone = np.arange(USERS)

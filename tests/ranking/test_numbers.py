@@ -51,24 +51,23 @@ def test_rankings_refuse_them():
     none = np.zeros((3, 3))
     pairs = pd.DataFrame({"user": USERS[:2], "item": [0, 1]})
     for changes, place in (
-        ({"user_ids": USERS[:3]}, "user_ids: entry 1 is"),
-        ({"item_ids": [5.0, 2.0**60, 1.0]}, "item_ids: entry 2 is"),
-        ({"held_out": pairs}, "held_out, user 9007199254740992.0: user is"),
+        ({"user_ids": USERS[:3]}, "user_ids: entry 1,"),
+        ({"item_ids": [5.0, 2.0**60, 1.0]}, "item_ids: entry 2,"),
+        ({"held_out": pairs}, "held_out, row 1: user is"),
     ):
         arguments = {"training": none, "held_out": [0, 1, 2]} | changes
-        with pytest.raises(DataError, match=f"^{place} .*, a float that may stand for several"):
+        with pytest.raises(DataError, match=f"^{place}.* a float that may stand for several"):
             sm.rank(scores, **arguments)
 
 
 def test_spaces_around_ids_are_left_out():
-    with pytest.warns(UserWarning, match=r"Spaces around 1 id of the column item_ids are left out"):
-        ranked = sm.rank(
-            np.eye(2),
-            pd.DataFrame({"user": ["u1"], "item": ["i4"]}),
-            pd.DataFrame({"user": ["u1", "u2"], "item": ["i3", "i4"]}),
-            user_ids=["u1", "u2"],
-            item_ids=["i3 ", "i4"],
-        )
+    ranked = sm.rank(
+        np.eye(2),
+        pd.DataFrame({"user": ["u1"], "item": ["i4"]}),
+        pd.DataFrame({"user": ["u1", "u2"], "item": ["i3", "i4"]}),
+        user_ids=["u1", "u2"],
+        item_ids=["i3 ", "i4"],
+    )
     assert ranked.user.tolist() == ["u1", "u2"]
 
 

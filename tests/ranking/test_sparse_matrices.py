@@ -63,39 +63,31 @@ PARTS = {
     "format": b"csr",
 }
 FILES = {
-    "an item beyond the last": (
-        {"indices": np.where(CSR.indices == CSR.indices[0], 99, CSR.indices)},
-        "no valid",
-    ),
-    "rows that do not ascend": ({"indptr": CSR.indptr[::-1]}, "is no valid|cannot be read"),
-    "items that are no whole numbers": (
-        {"indices": CSR.indices + 0.5},
-        "indices are not whole numbers",
-    ),
-    "a shape as text": ({"shape": np.array(["6", "8"])}, "shape are not whole numbers"),
-    "a shape of one number": ({"shape": np.array(5)}, "its shape is not that of users and items"),
-    "three dimensions": (
-        {"shape": np.array([6, 8, 2])},
-        "its shape is not that of users and items",
-    ),
-    "a format that is a number": ({"format": np.array(3)}, "its format is not text"),
-    "an unknown format": ({"format": b"xyz"}, "cannot be read as an array"),
-    "no shape": ({"shape": None}, "its shape is not that of users and items"),
+    "an item beyond the last": {
+        "indices": np.where(CSR.indices == CSR.indices[0], 99, CSR.indices)
+    },
+    "rows that do not ascend": {"indptr": CSR.indptr[::-1]},
+    "a shape as text": {"shape": np.array(["6", "8"])},
+    "a shape of one number": {"shape": np.array(5)},
+    "three dimensions": {"shape": np.array([6, 8, 2])},
+    "a format that is a number": {"format": np.array(3)},
+    "an unknown format": {"format": b"xyz"},
+    "no shape": {"shape": None},
 }
 
 
 @pytest.mark.parametrize("fault", FILES)
 def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
-    parts, message = FILES[fault]
-    arrays = {name: values for name, values in (PARTS | parts).items() if values is not None}
+    parts = PARTS | FILES[fault]
+    arrays = {name: values for name, values in parts.items() if values is not None}
     np.savez(tmp_path / "m.npz", **arrays)
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises(DataError, match=r"m\.npz: is no") as caught:
         read_array(str(tmp_path / "m.npz"))
     assert "\n" not in str(caught.value)
 
 
 def test_negatives_as_a_sparse_matrix_are_refused():
-    with pytest.raises(DataError, match="negatives: is a sparse matrix"):
+    with pytest.raises(DataError, match="negatives must be"):
         sm.rank_among_negatives(
             np.ones(SHAPE), np.zeros(SHAPE), HELD_OUT, negatives=WRONG["a negative item"]
         )

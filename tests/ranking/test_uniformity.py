@@ -39,6 +39,7 @@ def drawn(rng, weight, *, replacement=False):
 
 
 def read(negatives, **options):
+    negatives = dict(enumerate(negatives))
     scores = np.random.default_rng(0).random((USERS, ITEMS))
     return rank_among_negatives(scores, TRAINING, OWN[:, 0], negatives=negatives, **options)
 

@@ -9,7 +9,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labelled import EXACT, HELD_OUT, ITEMS, SCORES, TRAINING, USERS, by_user, drawn_case, shuffled
+from labelled import (
+    EXACT,
+    HELD_OUT,
+    ITEMS,
+    SCORES,
+    TRAINING,
+    USERS,
+    WITH_IDS,
+    by_user,
+    drawn_case,
+    shuffled,
+)
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
@@ -17,24 +28,15 @@ from sampled_metrics.errors import DataError
 
 @given(st.data())
 def test_staged_ranks_do_not_depend_on_the_order_of_labels(data: Any) -> None:
-    _, training, held_out, _ = drawn_case(data.draw)
+    _, training, held_out, _ = drawn_case(data.draw, WITH_IDS)
     order = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     row_of_user = {user: row for row, user in enumerate(USERS)}
     column_of_item = {item: column for column, item in enumerate(ITEMS)}
-    kind = data.draw(st.sampled_from(["pairs", "users", "items", "numbers"]))
 
-    def score(users: Any, items: Any) -> pd.Series:
+    def score(users: Any, items: Any) -> Any:
         rows = [row_of_user[user] for user in users]
         columns = [column_of_item[item] for item in items]
-        indices = {
-            "pairs": pd.MultiIndex.from_arrays([users, items]),
-            "users": pd.Index(users),
-            "items": pd.Index(items),
-            "numbers": pd.RangeIndex(len(users)),
-        }
-        scores = pd.Series(SCORES[rows, columns], index=indices[kind])
-        can_be_shuffled = kind in ("pairs", "numbers")  # a user, or an item, has several scores
-        return scores.iloc[order.permutation(len(users))] if can_be_shuffled else scores
+        return SCORES[rows, columns]
 
     popularity = pd.Series(TRAINING.sum(axis=0), index=ITEMS)
     orders = ["popularity", shuffled(popularity, order), lambda user: shuffled(popularity, order)]
@@ -66,16 +68,26 @@ def test_an_order_by_labels_decides_which_candidates_are_scored_first() -> None:
     assert scored_items == [111, 9, 1, 3, 40, 20, 5, 12]
 
 
-def test_scores_of_pairs_by_other_labels_are_refused() -> None:
+@pytest.mark.parametrize("index", ["pairs", "users", "items", "rows of a table"])
+def test_a_function_that_returns_a_labelled_series_is_refused(index: str) -> None:
+    """Its scores may be in another order than the pairs."""
 
-    def by_unknown_users(users: Any, items: Any) -> pd.Series:
-        return pd.Series(1.0, index=users + 1000)
+    def score(users: Any, items: Any) -> pd.Series:
+        labels = {
+            "pairs": pd.MultiIndex.from_arrays([users, items]),
+            "users": pd.Index(users),
+            "items": pd.Index(items),
+            "rows of a table": pd.RangeIndex(1, 1 + len(users)),
+        }
+        return pd.Series(1.0, index=labels[index])
 
-    def by_pairs_of_users(users: Any, items: Any) -> pd.Series:
-        return pd.Series(1.0, index=pd.MultiIndex.from_arrays([users, users]))
+    with pytest.raises(DataError, match=r"labels.*\.to_numpy"):
+        sm.staged_ranks(score, TRAINING, HELD_OUT)
 
-    for score in (by_unknown_users, by_pairs_of_users):
-        with pytest.raises(
-            DataError, match=r"^scores of pairs: the Series has labels, such as .* asked for; give"
-        ):
-            sm.staged_ranks(score, TRAINING, HELD_OUT)
+
+def test_a_series_without_labels_is_an_array() -> None:
+    def score(users: Any, items: Any) -> pd.Series:
+        return pd.Series(SCORES[users, items])
+
+    ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, k=len(ITEMS), depth=None)
+    assert ranks.above.tolist() == sm.rank(SCORES, TRAINING, HELD_OUT).above.tolist()

@@ -480,7 +480,7 @@ def test_users_of_several_held_out_items_have_one_value_each():
         ({"epochs": 2.5}, "epochs must be a whole number"),
         ({"depth": 0}, "depth must be a number from 1 to"),
         ({"batch_size": 2.5}, "batch_size must be a whole number"),
-        ({"depth": 10}, "score must be a function of users and items"),
+        ({"depth": 10}, "must be a function score"),
     ],
 )
 def test_wrong_options_are_refused(options, message):

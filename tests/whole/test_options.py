@@ -234,7 +234,7 @@ def test_lists_are_in_the_order_that_is_named():
 
 
 def test_files_of_exact_and_staged_ranks_take_no_option_of_samples(tmp_path):
-    paths = [tmp_path / "exact.csv", tmp_path / "exact.parquet", tmp_path / "staged.sqlite"]
+    paths = [tmp_path / "exact.csv", tmp_path / "exact.parquet", tmp_path / "staged.npz"]
     EXACT.write(paths[0])
     EXACT.write(paths[1])
     STAGED.write(paths[2])

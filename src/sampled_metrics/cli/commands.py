@@ -39,7 +39,7 @@ def evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
     RANKS are files, one for each recommender, or one table of all recommenders, with --by. The
     seeds of a recommender are a column, with --seeds, or NAME=FILE,FILE,...
     """
-    tables = reading.tables_of_runs(ranks, "" if reading.relevance else "exact")
+    tables = reading.tables(ranks, "exact", unnamed=True)
     return sm.evaluate(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -66,7 +66,7 @@ def correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     draws of negatives that all users share, or the seeds of a recommender, are a column, with
     --seeds, or NAME=FILE,FILE,...
     """
-    tables = reading.tables_of_runs(ranks, "sampled")
+    tables = reading.tables(ranks, "sampled", unnamed=True)
     return sm.correct(tables, groups=reading.groups_of_results(), **options)
 
 
@@ -101,15 +101,7 @@ def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     exact if not. With --relevance, RANKS are lists. The exit code is 3 if --fail-if-undecided or
     --fail-if-worse applies.
     """
-    if len(ranks) > 1:
-        if reading.is_of_several:
-            raise ConfigError(
-                "by, and several of rank_column, are for one table with the ranks of all "
-                "recommenders"
-            )
-        tables: Any = reading.tables_of_seeds(ranks)
-    else:
-        tables = reading.tables(reading.recommenders(ranks))
+    tables = reading.tables(ranks)
     if reading.replacement and not are_sampled(tables):
         raise ConfigError(
             "--replacement is for ranks among sampled negatives: say how many, with --negatives"
@@ -139,5 +131,5 @@ def expect(ranks: tuple[str, ...], reading: Reading, size: int, **options: Any) 
 
     The findings say whether sampled metrics would order recommenders wrongly.
     """
-    tables = reading.tables(reading.recommenders(ranks), "exact")
+    tables = reading.tables(ranks, "exact")
     return sm.expect(tables, negatives=size, replacement=reading.replacement, **options)

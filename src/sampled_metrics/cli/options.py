@@ -178,7 +178,7 @@ LISTS = together(
 READING = together(
     *(
         click.option(f"--{column}-column", metavar="NAME", help=f"The column {column}.")
-        for column in ("user", "candidates", "negatives")
+        for column in ("user", "candidates", "negatives", "item", "score")
     ),
     click.option(
         "--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."
@@ -235,7 +235,7 @@ class OutputFile(File):
 
 
 _TEXTS = ("ranks", "relevance", "training", "held_out")  # arguments that may be csv files
-_BINARY = (".parquet", ".sqlite", ".npy", ".npz")
+_BINARY = (".parquet", ".npy", ".npz")
 
 
 class Command(click.Command):

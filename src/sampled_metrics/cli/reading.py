@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
-from functools import wraps
+from dataclasses import dataclass, fields
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import named_files, together
-from sampled_metrics.errors import ConfigError, DataError, printable
+from sampled_metrics.errors import ConfigError, printable
 
 # pandas and what needs it are imported where they are used, so that help comes at once
 if TYPE_CHECKING:
     from sampled_metrics.core.ranks.frames import Columns
-    from sampled_metrics.core.ranks.table import Table
-
-
-_OPTIONS_OF_RANKS = (
-    "candidates",
-    "candidates_column",
-    "negatives",
-    "negatives_column",
-    "exact",
-    "replacement",
-)
-"""Options that ranked lists do not have, beside how negatives are drawn."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +24,9 @@ class Reading:
     """How a command was told to read its files.
 
     Attributes:
-        separator: the sign between the fields of a line; None if it is found out.
+        separator: the character between the fields of a line; None if it is noticed.
         user_column: the name of the column user in the files, if it has another one; likewise the
-            next two.
+            next four.
         rank_column: the columns of ranks.
         zero_based: whether ranks start at 0.
         by: the column that names the recommenders.
@@ -57,7 +46,9 @@ class Reading:
     user_column: str | None = None
     candidates_column: str | None = None
     negatives_column: str | None = None
-    rank_column: tuple[str, ...] = field(default=())
+    item_column: str | None = None
+    score_column: str | None = None
+    rank_column: tuple[str, ...] | None = None
     zero_based: bool = False
     by: str | None = None
     seeds: str | None = None
@@ -96,223 +87,104 @@ class Reading:
         is_file = os.path.exists(path) or path.endswith((".csv", ".csv.gz", ".parquet"))
         return (path, kind) if is_file and kind else ("", "")
 
-    @property
-    def _column_of_groups(self) -> str | None:
-        return None if self._file_of_groups[0] else self.groups
+    def tables(self, arguments: tuple[str, ...], kind: str = "", unnamed: bool = False) -> Any:
+        """Return the tables of recommenders, FILE or NAME=FILE,FILE,..., by name.
 
-    @property
-    def is_of_several(self) -> bool:
-        """Return whether one table has the ranks of several recommenders."""
-        return self.by is not None or len(self.rank_column or ()) > 1
-
-    def columns(self, path: str) -> Any:
-        """Read a file, or standard input; columns that are not used may be left out.
-
-        A file of staged ranks gives `StagedRanks`, which need no reader.
-        """
-        from sampled_metrics.core.ranks.reading import read_columns, read_standard_input
-        from sampled_metrics.core.ranks.saved import table_of_file
-
-        table = table_of_file(path)
-        if table is not None:
-            return table
-        column_names = {
-            "user": self.user_column,
-            "candidates": self.candidates_column,
-            "negatives": self.negatives_column,
-        }
-        names = {column: name for column, name in column_names.items() if name}
-        kept = [
-            *names.values(),
-            *(self.rank_column or ()),
-            *filter(None, (self.by, self.seeds, self._column_of_groups)),
-        ]
-        columns = (
-            read_standard_input(self.separator, kept)
-            if path == "-"
-            else read_columns(path, self.separator, kept)
-        )
-        return replace(columns.named(names), refuses_shallow=True)
-
-    def recommenders(
-        self, arguments: tuple[str, ...], *, unnamed: bool = False
-    ) -> Columns | dict[str, Columns]:
-        """Return the columns of FILE or NAME=FILE by recommender, or one table of several.
-
-        If `unnamed`, a single FILE is one recommender without a name, too.
-        """
-        if len(arguments) == 1 and (self.is_of_several or unnamed):
-            name, paths = named_files(arguments[0])
-            if name is None:
-                return self.columns(paths[0])
-            if self.is_of_several:
-                raise ConfigError(
-                    f"{arguments[0]}: a table of several recommenders has no name of its own"
-                )
-        by_name = self.columns_of_seeds(arguments)
-        for name, seeds in by_name.items():
-            if len(seeds) > 1:
-                raise ConfigError(
-                    f"{name}: several files are the seeds of a recommender, which evaluate, "
-                    "correct and compare take"
-                )
-        return {name: seeds[0] for name, seeds in by_name.items()}
-
-    def columns_of_seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
-        """Return the columns of the seeds of recommenders, FILE or NAME=FILE,FILE,..., by name."""
-        named = [named_files(argument) for argument in arguments]
-        unnamed_files = tuple(paths[0] for name, paths in named if name is None)
-        names_of_unnamed = iter(_names(unnamed_files))
-        seeds: dict[str, list[Columns]] = {}
-        for stated_name, paths in named:
-            name = next(names_of_unnamed) if stated_name is None else stated_name
-            if name in seeds:
-                raise ConfigError(f"{name}: is given twice")
-            seeds[name] = [self.columns(path) for path in paths]
-        return seeds
-
-    def tables(self, columns: Columns | dict[str, Columns], kind: str = "") -> Any:
-        """Return the tables of ranks of one recommender, or by name; staged ranks as they are.
+        A single FILE of several recommenders gives a mapping from their names.
 
         Args:
-            columns: of one recommender, or by name.
-            kind: exact or sampled. The others are ranked lists if there are judged items, sampled
-                ranks if m is given or a column, and else exact.
+            arguments: the files.
+            kind: exact or sampled. The default is ranked lists if there are judged items, sampled
+                ranks if there are negatives, and else exact ranks.
+            unnamed: whether a single FILE gives its table alone.
+
+        Raises:
+            ConfigError: an option is not for this kind, or a name is given twice.
         """
-        from sampled_metrics.core.ranks.table import Table
+        sources = self._sources(arguments)
+        columns = {
+            name: [file for file in files if not _is_table(file)] for name, files in sources.items()
+        }
+        columns = {name: files for name, files in columns.items() if files}
+        read = self._reader(kind, [file for files in columns.values() for file in files])
+        is_of_several = self.by is not None or len(self.rank_column or ()) > 1
+        is_alone = len(arguments) == 1 and named_files(arguments[0])[0] is None
+        if is_of_several and not is_alone:
+            raise ConfigError(
+                "--by, and several of --rank-column, are for one file with all recommenders, "
+                "which has no name of its own"
+            )
+        if is_alone and (unnamed or is_of_several):
+            [[file]] = sources.values()
+            return read(file) if columns else file
+        tables = read(columns) if columns else {}
+        by_name = dict[str, Any]()
+        for name, files in sources.items():
+            of_name = tables.get(name, [])
+            seeds = of_name if isinstance(of_name, list) else [of_name]
+            seeds += filter(_is_table, files)
+            by_name[name] = seeds[0] if len(seeds) == 1 else seeds
+        return by_name
 
-        by_name = _by_name(columns)
-        unread = {name: table for name, table in by_name.items() if not isinstance(table, Table)}
-        if not unread:
-            self._refuse_for_staged()
-            return columns
-        if isinstance(columns, dict):
-            return columns | self._read(unread, kind)
-        return self._read(columns, kind)
+    def _sources(self, arguments: tuple[str, ...]) -> dict[str, list[Any]]:
+        """Return the columns of files, or tables of staged ranks, by recommender."""
+        from sampled_metrics.core.ranks.saved import table_of_file
 
-    def _refuse_for_staged(self) -> None:
-        """Raise ConfigError if an option is for tables, and all files have staged ranks."""
-        options = {option.name: getattr(self, option.name) for option in fields(self)}
-        options |= {"drawn": self.drawn == "once", "groups": self._column_of_groups}
-        for name, value in options.items():
-            if value:
-                raise ConfigError(
-                    f"{_option(name)}: staged ranks are read as they are; leave it out"
-                )
+        named = [named_files(argument) for argument in arguments]
+        names_of_unnamed = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
+        sources: dict[str, list[Any]] = {}
+        for stated_name, paths in named:
+            name = next(names_of_unnamed) if stated_name is None else stated_name
+            if name in sources:
+                raise ConfigError(f"{name}: is given twice")
+            sources[name] = []
+            for path in paths:
+                table = table_of_file(path)
+                sources[name].append(self._columns(path) if table is None else table)
+        return sources
 
-    def _read(self, columns: Any, kind: str) -> Any:
-        """Return the tables of ranks of columns that are not staged ranks."""
+    def _columns(self, path: str) -> Columns:
+        """Return the columns of a file, or of standard input."""
+        from sampled_metrics.core.ranks.reading import read_columns, read_standard_input
+
+        if path == "-":
+            return read_standard_input(self.separator)
+        return read_columns(path, self.separator)
+
+    def _reader(self, kind: str, columns: list[Columns]) -> Callable[..., Any]:
+        """Return the reader of a kind, with the options of the command.
+
+        Raises ConfigError if the reader does not have one of them.
+        """
+        import sampled_metrics as sm
+
         if self.relevance is not None:
-            return self._ranked_lists(columns, self.relevance)
-        if self.relevant_from is not None:
-            raise ConfigError("--relevant-from is for ranked lists, so it needs --relevance")
-        by_name = _by_name(columns)
-        has_column = any("negatives" in table for table in by_name.values())
-        has_negatives = self.negatives is not None or has_column
-        if kind == "exact" or not (kind or has_negatives):
-            return self._exact_ranks(columns)
-        for name, table in by_name.items():
-            if not kind and "above" in table:
-                raise DataError(
-                    f"{name} has exact ranks, and others are sampled; they cannot be compared"
-                )
-        return self._sampled_ranks(columns)
-
-    @property
-    def _reader_options(self) -> dict[str, Any]:
-        """The options of all readers of the library."""
-        return {
-            "by": self.by,
-            "seeds": self.seeds,
-            "rank_column": self.rank_column or None,
-            "groups": self._column_of_groups,
-            "zero_based": self.zero_based,
-        }
-
-    def _ranked_lists(self, columns: Any, relevance: str) -> Any:
-        """Return the ranked lists of columns, by the judged items of a file."""
-        import sampled_metrics as sm
-
-        options = {name: getattr(self, name) for name in _OPTIONS_OF_RANKS}
-        for name, value in {**options, "drawn": self.drawn == "once"}.items():
-            if value:
-                raise ConfigError(f"{_option(name)} is for ranks, and --relevance for ranked lists")
-        return sm.ranked_lists(
-            columns,
-            relevance=self.columns(relevance),
-            relevant_from=self.relevant_from,
-            **self._reader_options,
-        )
-
-    def _exact_ranks(self, columns: Any) -> Any:
-        """Return the exact ranks of columns."""
-        import sampled_metrics as sm
-
-        if self.drawn == "once":
-            raise ConfigError(
-                "--drawn is for ranks among sampled negatives: say how many, with --negatives"
-            )
-        return sm.exact_ranks(
-            columns, candidates=self.candidates, exact=self.exact, **self._reader_options
-        )
-
-    def _sampled_ranks(self, columns: Any) -> Any:
-        """Return the sampled ranks of columns."""
-        import sampled_metrics as sm
-
-        if self.exact:
-            raise ConfigError(
-                "--exact is for ranks among all candidates, and these are among sampled negatives"
-            )
-        drawn: Any = self.drawn  # click has checked it
-        return sm.sampled_ranks(
-            columns,
-            candidates=self.candidates,
-            negatives=self.negatives,
-            replacement=self.replacement,
-            drawn=drawn,
-            **self._reader_options,
-        )
-
-    def tables_of_runs(self, arguments: tuple[str, ...], kind: str) -> Any:
-        """Return the tables of recommenders that have one run or several, as `tables` does."""
-        if any(len(named_files(argument)[1]) > 1 for argument in arguments):
-            return self.tables_of_seeds(arguments, kind)
-        return self.tables(self.recommenders(arguments, unnamed=True), kind)
-
-    def tables_of_seeds(self, arguments: tuple[str, ...], kind: str = "") -> dict[str, list[Table]]:
-        """Return the tables of the seeds of recommenders, or of their draws, as `tables` does."""
-        by_name = self.columns_of_seeds(arguments)
-        if self.seeds is not None:
-            return self._tables_by_column_of_seeds(by_name, kind)
-        by_label: dict[str, Columns] = {}
-        for name, seeds in by_name.items():
-            for number, columns in enumerate(seeds, 1):
-                label = name if len(seeds) == 1 else f"{name}, seed {number}"
-                if label in by_label:
-                    raise ConfigError(
-                        f"{label}: is the name of a recommender and of a seed; give it another name"
-                    )
-                by_label[label] = columns
-        # read together, so that they are all of one kind
-        tables = iter(self.tables(by_label, kind).values())
-        return {name: [next(tables) for _ in seeds] for name, seeds in by_name.items()}
-
-    def _tables_by_column_of_seeds(
-        self, by_name: dict[str, list[Columns]], kind: str
-    ) -> dict[str, list[Table]]:
-        """Return the tables of the seeds of recommenders, whose files have a column of seeds."""
-        for name, files in by_name.items():
-            if len(files) > 1:
+            reader: Callable[..., Any] = sm.ranked_lists
+        elif kind == "sampled" or (not kind and self._has_negatives(columns)):
+            reader = sm.sampled_ranks
+        else:
+            reader = sm.exact_ranks
+        known = inspect.signature(reader).parameters
+        options = dict[str, Any]()
+        for option in fields(self):
+            value = getattr(self, option.name)
+            # some functions take it, too, and separate files
+            is_of_others = option.name in ("separator", "replacement")
+            if option.name == "groups" and self._file_of_groups[0]:
+                continue
+            if option.name in known:
+                options[option.name] = value
+            elif value != option.default and not is_of_others:
                 raise ConfigError(
-                    f"{name}: several files are the seeds of a recommender already; give one with "
-                    f"--seeds {self.seeds}"
+                    f"--{option.name.replace('_', '-')}: is not for {reader.__name__}"
                 )
-        tables_by_name = self.tables({name: files[0] for name, files in by_name.items()}, kind)
-        return {
-            name: tables if isinstance(tables, list) else [tables]
-            for name, tables in tables_by_name.items()
-        }
+        if self.relevance is not None:
+            options["relevance"] = self._columns(self.relevance)
+        return partial(reader, **options)
+
+    def _has_negatives(self, columns: list[Columns]) -> bool:
+        is_option = self.negatives is not None or self.negatives_column is not None
+        return is_option or any("negatives" in table for table in columns)
 
 
 def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -354,14 +226,11 @@ def are_sampled(tables: Any) -> bool:
     return isinstance(table[0] if isinstance(table, list) else table, SampledRanks)
 
 
-def _by_name(columns: Any) -> dict[str, Any]:
-    """Return columns by the names of recommenders; those of one without a name as ranks."""
-    return columns if isinstance(columns, dict) else {"ranks": columns}
+def _is_table(file: Any) -> bool:
+    """Return whether a file was read as a table, as of staged ranks, and not as columns."""
+    from sampled_metrics.core.ranks.table import Table
 
-
-def _option(name: str) -> str:
-    """Return an option as it is written on the command line."""
-    return f"--{name.replace('_', '-')}"
+    return isinstance(file, Table)
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:

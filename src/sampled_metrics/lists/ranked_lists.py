@@ -20,15 +20,8 @@ from sampled_metrics.checks import Floats, Ints, is_real, shown
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.findings import Finding, from_source
 from sampled_metrics.core.metrics import METRICS, Auc, Formula, Metric
-from sampled_metrics.core.ranks.calls import reads
 from sampled_metrics.core.ranks.frames import Columns
-from sampled_metrics.core.ranks.reading import (
-    columns_by_recommender,
-    columns_of_table,
-    require_effect,
-    tables_of,
-)
-from sampled_metrics.core.ranks.seeds import refuse_runs_of_judged_items
+from sampled_metrics.core.ranks.reading import Layout, source_of, tables_of
 from sampled_metrics.core.ranks.table import OutcomeValues, Table
 from sampled_metrics.errors import ConfigError, DataError
 
@@ -60,25 +53,32 @@ class Judgements:
 
     @classmethod
     def from_table(
-        cls, relevance: Any, relevant_from: float | None = None, groups: str | None = None
+        cls,
+        relevance: Any,
+        relevant_from: float | None,
+        groups: str | None,
+        names: Mapping[str, str],
     ) -> Judgements:
-        """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
+        """Return the judgements of a table; arguments and errors as in `ranked_lists`.
+
+        Of `names`, those of columns of the lists, the table may have some.
+        """
         if relevant_from is not None and not (
             is_real(relevant_from) and 0 < relevant_from < np.inf
         ):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
-        columns = columns_of_table(relevance, "relevance", "relevance").named({}, groups=groups)
-        columns = columns.with_usual("item", "relevance")
+        columns = source_of(relevance, "relevance", "relevance")
+        names = {column: name for column, name in names.items() if name in columns.frame}
+        columns = columns.named(names, False, groups)
         columns.require("user", "item")
-        refuse_runs_of_judged_items(columns)
-        findings = [*columns.remarks_on(("user", "item", "relevance"))]
+        findings = [*columns.remarks(("user", "item", "relevance"))]
         (user, users) = columns.ids("user")
         (item, items) = columns.ids("item")
         pairs = _distinct(user, item, items, columns)
         if "relevance" not in columns:
             if relevant_from is not None:
                 raise DataError(
-                    f"{columns.header}: lacks the column relevance, which relevant_from is for"
+                    f"{columns.name}: lacks the column relevance, which relevant_from is for"
                 )
             findings.append(Finding("one-grade"))
         grades = _grades(columns)
@@ -112,7 +112,7 @@ class Judgements:
             groups=None if self.groups is None else self.groups[positions],
         )
 
-    def grades_of(self, run: Columns, name: str) -> tuple[csr_array, list[Finding]]:
+    def grades_of(self, columns: Columns) -> tuple[csr_array, list[Finding]]:
         """Return the (users, longest) grades of the lists of a run, by place, and findings on it.
 
         The items are in the order of their scores; of equal scores, the last id as text comes
@@ -122,12 +122,11 @@ class Judgements:
             DataError: the table is not a run; the message names it.
         """
         # --- the rows of the run
-        columns = run.with_usual("item", "score")
+        name = columns.name
         columns.require("user", "item", *([] if "rank" in columns else ["score"]))
-        by_place = are_by_place(columns)
-        score = -columns.ranks()[0].astype(np.float64) if by_place else columns.numbers("score")
         (user, users) = columns.ids("user")
         (item, items) = columns.ids("item")
+        score = _scores(columns, user)
         _distinct(user, item, items, columns)
         user_here = self.users.get_indexer(users)
         item_here = self.items.get_indexer(items)
@@ -167,7 +166,7 @@ class Judgements:
             findings.append(
                 Finding("items-not-judged", values={"item": items[0], "judged": self.items[0]})
             )
-        findings += columns.remarks_on(("user", "item", "rank" if by_place else "score"))
+        findings += columns.remarks(("user", "item", "rank" if _is_by_rank(columns) else "score"))
         return grades, from_source(findings, name)
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
@@ -315,7 +314,6 @@ class RankedLists(Table):
         return [self.user_numbers] * (1 + len(others)), []
 
 
-@reads(RankedLists)
 def ranked_lists(
     lists: Any,
     *,
@@ -323,6 +321,9 @@ def ranked_lists(
     relevant_from: float | None = None,
     by: str | None = None,
     seeds: str | None = None,
+    user_column: str | None = None,
+    item_column: str | None = None,
+    score_column: str | None = None,
     rank_column: str | Sequence[str] | None = None,
     zero_based: bool = False,
     groups: str | None = None,
@@ -344,9 +345,13 @@ def ranked_lists(
             these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`. A TREC run has its name
             in the column run, so that ``by="run"``, or ``seeds="run"``, reads a file with several.
-        rank_column: the column of places in the list, if it has another name, or if there is a
-            column score, too.
-        zero_based: whether these places start at 0, in place of 1.
+        user_column: the column of users, if it has another name; the judged items have the same or
+            a usual name.
+        item_column: the column of items, likewise.
+        score_column: the column of scores, if it has another name, or if there are other ranks.
+        rank_column: the column of ranks in the list, if it has another name, or if there are other
+            scores.
+        zero_based: whether these ranks start at 0, in place of 1.
         groups: the column of `relevance` that has the groups of the users, for metrics by group; it
             is the same for all items of a user.
 
@@ -356,9 +361,9 @@ def ranked_lists(
 
     Raises:
         DataError: a table lacks a column, has no number somewhere, or a user's item twice; no user
-            of the lists has a judged item; or a column may have seeds and is named by no argument.
-        ConfigError: `relevant_from` is not a number above 0; or `zero_based` is given, and lists
-            are by score.
+            of the lists has a judged item; or ranks and scores have different orders, and neither
+            is named.
+        ConfigError: `relevant_from` is not a number above 0, or the name of a column is not text.
 
     Examples:
         The lists of two users, of whom the second has two relevant items:
@@ -387,30 +392,57 @@ def ranked_lists(
         K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM
         Transactions on Information Systems 20, 2002.
     """
-    judgements = Judgements.from_table(relevance, relevant_from, groups)
+    layout = Layout.of(
+        ("item",),
+        by=by,
+        seeds=seeds,
+        zero_based=zero_based,
+        rank_column=rank_column,
+        user_column=user_column,
+        item_column=item_column,
+        score_column=score_column,
+    )
+    judgements = Judgements.from_table(relevance, relevant_from, groups, layout.names)
 
-    def table_of(columns: Columns, name: str) -> RankedLists:
-        grades, on_lists = judgements.grades_of(columns, name)
+    def table_of(columns: Columns) -> RankedLists:
+        grades, on_lists = judgements.grades_of(columns)
         findings = (*judgements.findings, *on_lists)
         return RankedLists(judgements, grades, findings, columns.name, seed_name=columns.seed_name)
 
-    columns = columns_by_recommender(lists, by, rank_column, zero_based, seeds=seeds)
-    if zero_based:
-        reason = (
-            "the lists are in the order of their scores, as no rank_column (--rank-column) is named"
-        )
-        require_effect("zero_based", columns, are_by_place, reason)
-    return tables_of(columns, table_of)
+    return tables_of(lists, layout, table_of)
 
 
-def are_by_place(columns: Columns) -> bool:
-    """Return whether lists are in the order of their places, and not of their scores.
+def _is_by_rank(columns: Columns) -> bool:
+    """Return whether lists are in the order of their ranks, and not of their scores.
 
-    They are if the caller named the column of places, or there are no scores.
+    They are if the caller named the column of ranks, or there are no scores.
     """
-    return "rank" in columns.told or (
-        "rank" in columns and "score" not in columns.with_usual("score")
-    )
+    return "rank" in columns.names or "score" not in columns
+
+
+def _scores(columns: Columns, user: Ints) -> Floats:
+    """Return (rows,) scores by which the lists are in order, the highest first.
+
+    Raises DataError if there are ranks and scores, neither is named, and their orders differ.
+    """
+    if _is_by_rank(columns):
+        _, best = columns.written
+        return -columns.whole_numbers("rank", best).astype(np.float64)
+    scores = columns.numbers("score")
+    if "rank" in columns and "score" not in columns.names:
+        order = np.lexsort((columns.numbers("rank"), user))
+        is_higher = scores[order[1:]] > scores[order[:-1]]
+        is_wrong = is_higher & (user[order[1:]] == user[order[:-1]])
+        refuse_rows(
+            np.isin(np.arange(len(user)), order[1:][is_wrong]),
+            lambda row: (
+                f"{columns.called('rank')} and {columns.called('score')} have different orders; "
+                "name the right column with rank_column or score_column (--rank-column, "
+                "--score-column)"
+            ),
+            columns.place,
+        )
+    return scores
 
 
 def _grades(columns: Columns) -> Floats:
@@ -467,7 +499,10 @@ def _distinct(user: Ints, item: Ints, items: pd.Index, columns: Columns) -> Ints
     is_repeated = pd.Series(pairs).duplicated()
     refuse_rows(
         is_repeated,
-        lambda row: f"item {shown(items[item[row]])} of this user has an earlier row too",
+        lambda row: (
+            f"item {shown(items[item[row]])} of this user has an earlier row; if a column has "
+            "recommenders or seeds, name it with by or seeds"
+        ),
         columns.place,
     )
     return pairs

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     short_help="What each way to evaluate costs, and what it tells.",
     epilog="  sampled-metrics plan x.csv y.csv --metric recall@10\n"
     "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
-    "  sampled-metrics plan X=x.csv,x-staged.parquet Z=z.csv,z-staged.parquet --scores 500000",
+    "  sampled-metrics plan X=x.csv,x-staged.npz Z=z.csv,z-staged.npz --scores 500000",
 )
 @reading(
     shared.SEEDS,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     shared.EXACT,
     shared.REPLACEMENT,
 )
-@click.option("--negatives", type=shared.WHOLE, hidden=True)  # sampled ranks, which plan refuses
 @click.option(
     "--metric",
     "--metrics",
@@ -44,7 +43,12 @@ if TYPE_CHECKING:
     help="The metric to plan for.",
 )
 @click.option(
-    "--sizes", type=Labels(int), default="20,100,300", show_default=True, help="m to try."
+    "--negatives",
+    "sizes",
+    type=Labels(int),
+    default="20,100,300",
+    show_default=True,
+    help="m to try.",
 )
 @click.option(
     "--depths",
@@ -76,5 +80,5 @@ def plan(ranks: tuple[str, ...], reading: Reading, sizes: Any, **options: Any) -
     RANKS are files, one for each recommender, or NAME=FILE,FILE for the exact and the staged ranks
     of one. Ranks are those among all candidates, or staged ones, and not those among negatives.
     """
-    tables = reading.tables_of_seeds(ranks)
+    tables = reading.tables(ranks, "exact")
     return sm.plan(tables, negatives=sizes, replacement=reading.replacement, **options)

@@ -31,7 +31,6 @@ from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserV
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, metric_name, metrics_by_label
-from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.runs import read_runs, require_same_design
 from sampled_metrics.core.sampling.distributions import SamplingDesign
@@ -106,7 +105,6 @@ def _promise(value: float, low: float, high: float, digits: str) -> str:
     return "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
 
 
-@says_what_to_write
 @on_one_thread
 def plan(
     pilot: Any,

@@ -25,13 +25,17 @@ from sampled_metrics.running import terminal_progress
 @click.option(
     "--users",
     type=shared.FILE,
-    help="(users, d) factors: npy, npz, parquet, or csv without header and index.",
+    help="(users, d) factors: npy or npz; or parquet or csv with a header and a column user.",
 )
-@click.option("--items", type=shared.FILE, help="(items, d) factors, with --users.")
+@click.option(
+    "--items",
+    type=shared.FILE,
+    help="(items, d) factors, with --users: likewise, with a column item.",
+)
 @click.option(
     "--scores",
     type=shared.FILE,
-    help="(users, items) scores in place of factors; npz may be sparse.",
+    help="(users, items) scores in place of factors: likewise, with ids of items as header.",
 )
 @shared.TRAINING_AND_HELD_OUT
 @click.option(
@@ -82,23 +86,18 @@ def rank(
     if seed is not None and negatives is None:
         raise click.UsageError("--seed is for --negatives")
     from sampled_metrics.file_io import write_table
-    from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs, require_layout
+    from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
 
-    matrices: list[tuple[str, Any, tuple[str, ...]]]
-    model: Any
     if scores:
-        model = read_array(scores)
-        matrices = [(scores, model, ("user", "item"))]
+        model: Any = read_array(scores)
     else:
-        model = (read_array(str(users)), read_array(str(items)))
-        matrices = [(str(users), model[0], ("user",)), (str(items), model[1], ("item",))]
+        model = read_array(str(users)), read_array(str(items))
     pairs = read_pairs(training, separator)
     test = read_pairs(held_out, separator)
     ids: dict[str, Any] = {
         "user_ids": read_ids(user_ids) if user_ids else None,
         "item_ids": read_ids(item_ids) if item_ids else None,
     }
-    require_layout(matrices, pairs, test, **ids)
     ranked: Any = sm.rank
     sampling: dict[str, Any] = {}
     if negatives is not None:

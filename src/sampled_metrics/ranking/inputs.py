@@ -7,10 +7,9 @@ Users, items and ids may be standard input, called -.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import isawaitable, iscoroutine, signature
 from pathlib import Path
 from typing import Any
@@ -21,25 +20,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse, load_npz
 
 from sampled_metrics import file_io
-from sampled_metrics.checks import Ints, refuse_masked, shown
-from sampled_metrics.core.data.ids import INEXACT, about_spaces, as_text, column_of, id_column
-from sampled_metrics.core.data.labels import counts_rows
-from sampled_metrics.core.data.tables import refuse_rows
+from sampled_metrics.checks import Ints, refuse_masked, require_whole, shown
+from sampled_metrics.core.data.labels import has_labels
+from sampled_metrics.core.data.tables import read_parquet, refuse_rows
+from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.frames import NAMES, Columns, as_pandas, columns_of, plain
 from sampled_metrics.core.ranks.reading import (
     read_columns,
-    read_labelled,
     read_standard_input,
     standard_input,
 )
-from sampled_metrics.errors import DataError, Remark, reason
-from sampled_metrics.ranking.layout import Known, require_numbers_alone
+from sampled_metrics.errors import ConfigError, DataError, Remark, reason
+from sampled_metrics.ranking.labels import Axis, Ids, axes_of, ids_of, in_order
 from sampled_metrics.ranking.split import Split, pair_matrix, valid_sparse
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
-
-_FEW = 3
-"""A matrix of so few items may be a table of pairs whose columns have other names."""
 
 _WHOLE = 2.0**53
 """Below it, float64 holds every whole number."""
@@ -195,6 +190,7 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
     refuse_awaitable(scores, "scores")
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
+    refuse_labels(scores, "scores")
     scores = detached(scores)
     python_numbers = None  # the Python numbers, if float64 might round them
     try:
@@ -220,9 +216,21 @@ def as_scores(scores: Any, form: str = MATRIX) -> NDArray[Any]:
     if python_numbers is not None and is_rounded.any():
         number = python_numbers[is_rounded][0]
         raise DataError(f"scores {form}; float64 cannot hold {number!r:.80} without rounding it")
-    if array.ndim == 0 or array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf":
         raise DataError(f"scores {form}")
+    if array.ndim == 0:
+        raise DataError(f"scores {form}, not a single number")
     return array
+
+
+def refuse_labels(data: Any, name: str) -> None:
+    """Raise DataError for a Series with labels, or a list of Series, which would lose them."""
+    has_series = isinstance(data, list | tuple) and any(isinstance(row, pd.Series) for row in data)
+    if has_series or (isinstance(data, pd.Series) and has_labels(data)):
+        raise DataError(
+            f"{name}: the labels of a Series are not used; give a DataFrame, or .to_numpy() if it "
+            "is in order"
+        )
 
 
 def refuse_awaitable(answer: Any, what: str) -> None:
@@ -284,239 +292,324 @@ PairsLike = Any
 file.
 """
 
+_VALUES = {"label", "rating", "relevance", "click", "weight"}
+"""Columns of pairs that say by a zero or a negative number that a row is no event."""
+
 
 @dataclass(frozen=True)
-class Ids:
-    """Ids of the rows or the columns of the scores.
+class Inputs:
+    """Arguments of a ranker, read and checked.
 
     Attributes:
-        kind: user or item, for messages.
-        values: the ids.
-        is_given: whether the caller gave them. Otherwise they are the indices.
-        name: of the argument or the labels that they are, for messages.
+        scores: a function of a slice of users, or two factors, in the order of the ids; None if
+            there are none.
+        split: training and held-out items.
+        ids: of users and items.
+        users: ascending indices of the chosen users.
     """
 
-    kind: str
-    values: NDArray[np.generic]
-    is_given: bool
-    name: str = ""
-
-    @classmethod
-    def from_given(cls, kind: str, values: ArrayLike | None, count: int, name: str = "") -> "Ids":
-        """Return distinct ids, without spaces around them, or the indices if `values` is None.
-
-        `name` is that of the ids in messages. Raises DataError if one is missing, repeated, a list,
-        or a float that may stand for several ids. A warning counts the ids that had spaces.
-        """
-        name = name or f"{kind}_ids"
-        if values is None:
-            return cls(kind, np.arange(count), False)
-        refuse_masked(values, name)
-        if np.asarray(values).dtype.kind == "V":
-            raise DataError(f"{name}: must be text or numbers, not {np.asarray(values).dtype}")
-        ids = column_of(values)
-        if np.shape(values) != (count,):
-            raise DataError(
-                f"{name} must have an id for each of the {count} {kind}s, not the shape "
-                f"{np.shape(values)}"
-            )
-        are_lists = (
-            ids.map(pd.api.types.is_list_like)
-            if ids.dtype == object
-            else pd.Series(False, index=ids.index)
-        )
-        if are_lists.any():
-            raise DataError(
-                f"{name}: entry {int(np.argmax(are_lists)) + 1} must be text or a number"
-            )
-        column = id_column(ids)
-        text = as_text(ids)
-        missing = text == ""
-        repeated = text.duplicated()
-        if missing.any():
-            raise DataError(f"{name}: entry {int(np.argmax(missing)) + 1} is missing")
-        if column.is_inexact.any():
-            entry = int(np.argmax(column.is_inexact))
-            raise DataError(f"{name}: entry {entry + 1} is {shown(ids.iloc[entry])}, {INEXACT}")
-        if repeated.any():
-            raise DataError(
-                f"{name}: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its "
-                "own"
-            )
-        for sentence in about_spaces(column, name):
-            warnings.warn(sentence, Remark, stacklevel=5)
-        if column.spaced:
-            ids = text
-        elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
-            ids = ids.astype(np.int64)
-        return cls(kind, ids.to_numpy(), True, name)
-
-    @cached_property
-    def text(self) -> pd.Index:
-        """The ids as text, by which they are compared."""
-        return pd.Index(as_text(column_of(self.values)))
-
-    @property
-    def where(self) -> str:
-        """Return what an id is in, for messages."""
-        if not self.is_given:
-            return f"an index from 0 to {len(self.values) - 1}"
-        example = shown(next(iter(self.values), None))
-        return f"in {self.name or self.kind + '_ids'}, such as {example}"
-
-    @property
-    def hint(self) -> str:
-        """Return what to do about ids that are not known, for messages."""
-        if self.is_given:
-            return ""
-        return f"; give {self.kind}_ids (--{self.kind}-ids) if the table has ids"
-
-    def positions(self, columns: Columns) -> Ints:
-        """Return the (rows,) indices of the ids in a column.
-
-        Ids are compared as text, so 7 and "7" are the same.
-
-        Raises:
-            DataError: an id is missing or unknown; the message names it and its place.
-        """
-        column = columns[self.kind]
-        number, ids = columns.ids(self.kind)
-        ids_of_file = columns.id_column(columns.names[self.kind])
-        for sentence in about_spaces(ids_of_file, columns.called(self.kind)):
-            warnings.warn(f"{columns.name}: {sentence}", Remark, stacklevel=5)
-        positions = self.text.get_indexer(ids)[number]
-
-        def message(row: int) -> str:
-            return f"{self.kind} {shown(column.iloc[row])} is not {self.where}{self.hint}"
-
-        refuse_rows(positions < 0, message, columns.place)
-        return positions
+    scores: Any
+    split: Split
+    ids: tuple[Ids, Ids]
+    users: Ints
 
 
-def split_and_users(
+def read_inputs(
+    source: Any,
     training: PairsLike,
     held_out: Any,
-    shape: tuple[int | None, int | None],
     users: slice | ArrayLike | None,
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
-) -> tuple[Split, tuple[Ids, Ids], Ints]:
-    """Return the split, the ids of users and items, and the ascending indices of the users.
+) -> Inputs:
+    """Return the arguments of `rank`, with all matrices in the order of the ids.
 
-    The parameters are those of `rank`. `shape` are the numbers of users and items of the scores,
-    None where they are not known. A warning counts the users without a held-out item.
+    `source` is what `source_of_scores` returns, or None if there are no scores; the others are the
+    parameters of `rank`. A warning counts the users without a held-out item.
 
     Raises:
         DataError: an argument is wrong, or two do not fit each other.
     """
-    refuse_device(training, "training")
-    refuse_device(held_out, "held_out")
-    train = None if is_table(training) else matrix(training, "training")
-    sizes = shape if train is None else train.shape
-    known = (_count(sizes[0], user_ids), _count(sizes[1], item_ids))
-    unknown = [kind for kind, number in zip(("user", "item"), known, strict=True) if number is None]
-    if unknown:
-        missing = " and ".join(f"{kind}_ids (--{kind}-ids)" for kind in unknown)
-        kinds = " and ".join(f"{kind}s" for kind in unknown)
-        raise DataError(
-            f"the number of {kinds} is not known: give {missing}, or training as a matrix"
-        )
-    count, items = (number or 0 for number in known)
-    if any(size not in (None, number) for size, number in zip(shape, (count, items), strict=True)):
-        pairs = "; a table of pairs has the columns user and item" if items <= _FEW else ""
-        raise DataError(
-            f"scores have shape {shape}, but training has {count} users and {items} items{pairs}"
-        )
-    ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
-    if train is None:
-        train = _of_table(training, "training", *ids)
-    if is_table(held_out):
-        test = _of_table(held_out, "held_out", *ids)
-    else:
-        test = _of_array(held_out, *ids)
-    if not test.nnz:
+    train = _pairs(training, "training")
+    listed = np.asarray(held_out, dtype=object) if isinstance(held_out, list) else held_out
+    is_vector = not is_table(held_out) and np.ndim(listed) == 1
+    test = _vector(listed) if is_vector else _pairs(held_out, "held_out")
+
+    # --- the ids, from all axes
+    axes = _axes_of_scores(source)
+    if not isinstance(train, Columns):
+        axes += axes_of(train, "training", ("user", "item"))
+    if is_vector and not has_labels(test):
+        axes.append(Axis("user", None, len(test), "held_out"))
+    elif not is_vector and not isinstance(test, Columns):
+        axes += axes_of(test, "held_out", ("user", "item"))
+    ids = ids_of("user", user_ids, axes), ids_of("item", item_ids, axes)
+
+    # --- all in their order
+    readable = None if source is None else readable_scores(source, ids)
+    train_matrix = _matrix_of_pairs(train, "training", ids)
+    test_matrix = (
+        _matrix_of_vector(test, ids) if is_vector else _matrix_of_pairs(test, "held_out", ids)
+    )
+    if not test_matrix.nnz:
         raise DataError("held_out: no user has a held-out item")
-    split = Split(train, test, ids[0].values, ids[1].values)
-    chosen = _chosen_users(users, count)
-    without = np.count_nonzero(np.diff(test.indptr)[chosen] == 0)
+    split = Split(train_matrix, test_matrix, ids[0].values, ids[1].values)
+    chosen = _chosen_users(users, len(ids[0]))
+    without = np.count_nonzero(np.diff(test_matrix.indptr)[chosen] == 0)
     if without:
         text = f"{without} of {len(chosen)} users have no held-out item, and are left out"
         warnings.warn(text, Remark, stacklevel=3)
-    return split, ids, chosen
+    return Inputs(readable, split, ids, chosen)
 
 
-def _count(size: int | None, ids: ArrayLike | None) -> int | None:
-    """Return the size of an axis, or else the number of its ids, or else None."""
-    if size is None and ids is not None:
-        return int(np.size(ids))
-    return size
+# --- scores
 
 
-def require_layout(
-    matrices: Sequence[tuple[str, Any, tuple[str, ...]]],
-    training: PairsLike,
-    held_out: Any,
-    user_ids: ArrayLike | None,
-    item_ids: ArrayLike | None,
-) -> None:
-    """Check that matrices from files have a row for each user, a column for each item, no others.
+def source_of_scores(scores: Any, batch_size: int | None) -> Any:
+    """Return scores as a function, a tuple of two factors, a frame, a sparse matrix or an array.
 
-    How many there should be is known by the ids, by training or held-out items as a matrix, or by
-    the indices of their tables. The labels of a frame are compared with the ids elsewhere.
-
-    Args:
-        matrices: of each, the name of its file, itself, and the kinds of its axes, user and item.
-        training: as in `rank`; likewise the others.
-        held_out: as in `rank`.
-        user_ids: as in `rank`.
-        item_ids: as in `rank`.
+    Frames are not yet in the order of the ids.
 
     Raises:
-        DataError: a matrix has a row or a column too many, as in `require_numbers_alone`.
+        DataError: the scores are wrong.
+        ConfigError: batch_size is wrong, or the function does not take one argument.
     """
-    labelled = set()
-    for _, data, kinds in matrices:
-        if isinstance(data, pd.DataFrame):
-            axes = zip(kinds, data.axes, strict=False)
-            labelled |= {kind for kind, index in axes if not counts_rows(index)}
-    known: dict[str, Known] = {}
-    for axis, (kind, ids) in enumerate((("user", user_ids), ("item", item_ids))):
-        is_labelled = kind in labelled
-        known[kind] = Known(kind) if is_labelled else _known(kind, axis, training, held_out, ids)
-    for name, data, kinds in matrices:
-        require_numbers_alone(name, data, *(known[kind] for kind in kinds))
+    if batch_size is not None:
+        require_whole(1, batch_size=batch_size)
+    if callable(scores):
+        if not takes(scores, 1):
+            pairs = (
+                "; one of users and items is for staged_ranks, and one of a single pair is called "
+                "for each pair, as lambda users, items: [score(*pair) for pair in zip(users, "
+                "items)]"
+            )
+            raise ConfigError(
+                "scores: a function takes one argument, a slice of the users"
+                f"{pairs if takes(scores, 2) else ''}"
+            )
+        return scores
+    if isinstance(scores, tuple):
+        if batch_size is not None:
+            raise ConfigError(
+                "batch_size is for scores from a function or a matrix; leave it out for factors"
+            )
+        return _factors(scores)
+    if isinstance(scores, pd.DataFrame):
+        return scores
+    source = csr_array(valid_sparse(scores, "scores")) if issparse(scores) else as_array(scores)
+    if source.ndim != 2:
+        raise DataError(f"scores {MATRIX}")
+    return source
 
 
-def _known(
-    kind: str, axis: int, training: PairsLike, held_out: Any, ids: ArrayLike | None
-) -> Known:
-    """Return what ids, or else training and held-out items, tell of the users or the items."""
-    if ids is not None:
-        return Known.from_ids(kind, ids)
-    pairs = {"training": training, "held_out": held_out}
-    for name, data in pairs.items():
-        if not is_table(data) and len(np.shape(data)) == 2:
-            return Known(kind, data.shape[axis], f"as {name} has")
-    if not all(map(is_table, pairs.values())):
-        return Known(kind)
-    ids_of_tables = [table_of_pairs(data, name).ids(kind)[1] for name, data in pairs.items()]
-    text = pd.concat([pd.Series(ids_of_table) for ids_of_table in ids_of_tables])
-    if not text.str.fullmatch("0|[1-9][0-9]{0,8}").all():
-        return Known(kind)
-    last = int(text.astype(np.int64).max())
-    return Known(kind, last + 1, f"0 to {last} in training and held-out events", are_events=True)
+def readable_scores(source: Any, ids: tuple[Ids, Ids]) -> ScoreFunction | Factors:
+    """Return what `source_of_scores` returns as a function or two factors, in the order of the ids.
 
-
-def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
-    """Warn if the held-out items of some rows score -inf.
-
-    A model that masks them has the metric 0.
+    Raises:
+        DataError: labels or shapes do not fit to the ids.
     """
-    if last:
-        text = (
-            f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
+    if isinstance(source, tuple):
+        users, items = source
+        users = in_order(users, "factors of users", ids[:1])
+        items = in_order(items, "factors of items", ids[1:])
+        if any(map(is_on_device, source)):
+            return users, items
+        # the factors of the users may be in a file that is larger than the memory, so they are
+        # converted when they are used
+        users = as_scores(users)
+        items = as_scores(items)
+        kind = np.float32 if users.dtype == items.dtype == np.float32 else np.float64
+        return users, items.astype(kind, copy=False)
+    if callable(source):
+
+        def block_in_order(users: slice) -> Any:
+            answer = source(users)
+            if not isinstance(answer, pd.DataFrame):
+                answer = as_array(answer)
+            if answer.ndim != 2:
+                raise DataError(f"scores {MATRIX}")
+            block_ids = ids[0][users], ids[1]
+            return in_order(answer, "scores of a block of users", block_ids, users.start)
+
+        return block_in_order
+    ordered = in_order(source, "scores", ids)
+    if issparse(ordered):
+        return lambda users: ordered[users].toarray()
+    dense = as_array(ordered)
+    return lambda users: dense[users, ...]
+
+
+def _axes_of_scores(source: Any) -> list[Axis]:
+    """Return the axes of scores that `source_of_scores` returns."""
+    if source is None or callable(source):
+        return []
+    if isinstance(source, tuple):
+        users, items = source
+        axes = axes_of(users, "factors of users", ("user",))
+        return axes + axes_of(items, "factors of items", ("item",))
+    return axes_of(source, "scores", ("user", "item"))
+
+
+def _factors(pair: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the factors of users and items, as frames or arrays.
+
+    Raises:
+        DataError: they are not two matrices with the same columns.
+    """
+    stay_on_device = any(map(is_on_device, pair))
+    if stay_on_device:
+        Device(*pair)  # refuses arrays of two libraries or devices
+    arrays: list[Any] = []
+    for array in pair:
+        is_kept = stay_on_device or isinstance(array, pd.DataFrame)
+        arrays.append(detached(array) if is_kept else as_scores(array))
+    are_matrices = len(arrays) == 2 and all(array.ndim == 2 for array in arrays)
+    if not are_matrices or arrays[0].shape[1] != arrays[1].shape[1]:
+        shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
+        raise DataError(
+            "a tuple of scores must be two factors, (users, d) and (items, d), not arrays of "
+            f"{shapes}"
         )
-        warnings.warn(text, Remark, stacklevel=stacklevel)
+    if not arrays[0].shape[1]:
+        raise DataError("factors must have one dimension or more, not 0")
+    users, items = arrays
+    if isinstance(users, pd.DataFrame) and isinstance(items, pd.DataFrame):
+        columns = list(map(str, users.columns))
+        if columns != list(map(str, items.columns)):
+            raise DataError("factors: the columns of both frames must be equal")
+    return users, items
+
+
+# --- pairs
+
+
+def is_table(pairs: PairsLike) -> bool:
+    """Return whether pairs are a table of users and items, and not a matrix.
+
+    A frame of pandas is a matrix if all its columns are numbers, and none is called user or item.
+    """
+    if isinstance(pairs, Columns | Mapping):
+        return isinstance(pairs, Columns)
+    if isinstance(pairs, pd.DataFrame):
+        usual = NAMES["user"] | NAMES["item"]
+        levels = [name for name in pairs.index.names if name is not None and plain(name) in usual]
+        columns = [name for name in pairs.columns if isinstance(name, str) and plain(name) in usual]
+        is_named = len(levels) > 1 or len(columns) > 0
+        return is_named or not all(map(pd.api.types.is_numeric_dtype, pairs.dtypes))
+    return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
+
+
+def table_of_pairs(table: PairsLike, name: str) -> Columns:
+    """Return a table as columns user and item; raise DataError if it has no such columns."""
+    columns = columns_of(table, name)
+    columns.require("user", "item")
+    return columns
+
+
+def _pairs(pairs: PairsLike, name: str) -> Any:
+    """Return pairs as columns user and item, a frame by user and item, or a sparse matrix.
+
+    Raises:
+        DataError: they have another form, or a row of a table is no event.
+    """
+    refuse_device(pairs, name)
+    if isinstance(pairs, pd.DataFrame) and not is_table(pairs):
+        return pairs
+    if not is_table(pairs):
+        return matrix(pairs, name)
+    columns = table_of_pairs(pairs, name)
+    for label, values in columns.frame.items():
+        if plain(label) in _VALUES:
+            refuse_rows(
+                pd.to_numeric(values, errors="coerce") <= 0,
+                _message_on_value(label, values),
+                columns.place,
+            )
+    return columns
+
+
+def _message_on_value(label: Any, values: pd.Series) -> Callable[[int], str]:
+    """Return the message on a row of pairs with such a value."""
+    return lambda row: (
+        f"{label} is {shown(values.iloc[row])}; keep the rows that are events, or drop this column "
+        "if every row is one"
+    )
+
+
+def _matrix_of_pairs(pairs: Any, name: str, ids: tuple[Ids, Ids]) -> csr_array:
+    """Return the matrix of pairs that `_pairs` returns, in the order of the ids."""
+    if isinstance(pairs, Columns):
+        shape = len(ids[0]), len(ids[1])
+        return pair_matrix(ids[0].positions(pairs), ids[1].positions(pairs), shape, np.int8)
+    ordered = in_order(pairs, name, ids)
+    return matrix(ordered.to_numpy(), name) if isinstance(ordered, pd.DataFrame) else ordered
+
+
+def _vector(held_out: Any) -> Any:
+    """Return one held-out item of each user as a Series of pandas, or as an array.
+
+    Raises:
+        DataError: a Series does not have users as its index.
+    """
+    refuse_device(held_out, "held_out")
+    refuse_masked(held_out, "held_out")
+    if not isinstance(held_out, pd.Series):
+        return np.asarray(held_out)
+    index = held_out.index
+    if isinstance(index, pd.MultiIndex) or plain(index.name) in NAMES["item"]:
+        raise DataError(
+            "held_out: a Series has users as its index and items as its values; give a table of "
+            "user and item, as reset_index() returns"
+        )
+    return held_out
+
+
+def _matrix_of_vector(held_out: Any, ids: tuple[Ids, Ids]) -> csr_array:
+    """Return the matrix of held-out items from what `_vector` returns.
+
+    The values of a Series are looked up in the ids, and so is its index if it has labels. An array
+    has indices. A missing item is none, and so is a negative number that is no id.
+    """
+    users, items = ids
+    is_labelled = has_labels(held_out)
+    if not is_labelled:
+        users.order(None, len(held_out), "held_out")
+    has_item = ~np.asarray(pd.isna(held_out))
+    if not (isinstance(held_out, pd.Series) and items.is_given):
+        numbers = pd.to_numeric(pd.Series(held_out), errors="coerce")
+        has_item &= ~(numbers < 0).to_numpy(dtype=bool, na_value=False)
+    if not isinstance(held_out, pd.Series):
+        indices = items.indices(held_out[has_item], "held_out")
+        shape = len(users), len(items)
+        return pair_matrix(np.flatnonzero(has_item), indices, shape, np.int8)
+    user = np.asarray(held_out.index if is_labelled else users.values)[has_item]
+    table = pd.DataFrame({"user": user, "item": held_out.to_numpy()[has_item]})
+    if not len(table):
+        raise DataError("held_out: no user has a held-out item")
+    return _matrix_of_pairs(table_of_pairs(table, "held_out"), "held_out", ids)
+
+
+def matrix(pairs: PairsLike, name: str) -> csr_array:
+    """Return a (users, items) matrix with each pair stored once, as 1.
+
+    The caller's array does not change.
+    """
+    refuse_masked(pairs, name)
+    refuse_labels(pairs, name)
+    try:
+        coordinates = coo_array(valid_sparse(pairs, name) if issparse(pairs) else pairs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{name} {MATRIX}") from None
+    if coordinates.ndim != 2 or coordinates.dtype.kind not in "biuf":
+        raise DataError(f"{name} {MATRIX}")
+    if not np.isfinite(coordinates.data).all():
+        raise DataError(f"{name} {MATRIX}; some are not finite")
+    is_stored = coordinates.data != 0
+    return pair_matrix(
+        coordinates.row[is_stored], coordinates.col[is_stored], coordinates.shape, np.int8
+    )
 
 
 def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
@@ -546,110 +639,23 @@ def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
     return indices.astype(np.int64)
 
 
-def is_table(pairs: PairsLike) -> bool:
-    """Return whether pairs are a table of users and items, and not a matrix.
+def warn_of_last(last: int, rows: int, stacklevel: int) -> None:
+    """Warn if the held-out items of some rows score -inf.
 
-    A frame of pandas is a matrix if all its columns are numbers, and none is called user or item.
+    A model that masks them has the metric 0.
     """
-    if isinstance(pairs, Columns | Mapping):
-        return isinstance(pairs, Columns)
-    if isinstance(pairs, pd.DataFrame):
-        usual = NAMES["user"] | NAMES["item"]
-        levels = [name for name in pairs.index.names if name is not None and plain(name) in usual]
-        columns = [name for name in pairs.columns if isinstance(name, str) and plain(name) in usual]
-        is_named = len(levels) > 1 or len(columns) > 0
-        return is_named or not all(map(pd.api.types.is_numeric_dtype, pairs.dtypes))
-    return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
-
-
-def table_of_pairs(table: PairsLike, name: str) -> Columns:
-    """Return a table as columns user and item; raise DataError if it has no such columns."""
-    columns = columns_of(table, name).with_usual("item")
-    columns.require("user", "item")
-    return columns
-
-
-def matrix(pairs: PairsLike, name: str) -> csr_array:
-    """Return a (users, items) matrix with each pair stored once, as 1.
-
-    The caller's array does not change.
-    """
-    refuse_masked(pairs, name)
-    try:
-        coordinates = coo_array(valid_sparse(pairs, name) if issparse(pairs) else pairs)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{name} {MATRIX}") from None
-    if coordinates.ndim != 2 or coordinates.dtype.kind not in "biuf":
-        raise DataError(f"{name} {MATRIX}")
-    if not np.isfinite(coordinates.data).all():
-        raise DataError(f"{name} {MATRIX}; some are not finite")
-    is_stored = coordinates.data != 0
-    return pair_matrix(
-        coordinates.row[is_stored], coordinates.col[is_stored], coordinates.shape, np.int8
-    )
-
-
-def _of_table(table: PairsLike, name: str, users: Ids, items: Ids) -> csr_array:
-    columns = table_of_pairs(table, name)
-    shape = len(users.values), len(items.values)
-    return pair_matrix(users.positions(columns), items.positions(columns), shape, np.int8)
-
-
-def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
-    """Return the matrix of held-out items from a matrix, or from one index for each user."""
-    refuse_masked(held_out, "held_out")
-    shape = len(users.values), len(items.values)
-    try:
-        array = held_out if issparse(held_out) else np.asarray(held_out)
-    except ValueError:  # rows that differ in length
-        array = np.empty(0)
-    if array.shape == shape:
-        return matrix(array, "held_out")
-    if array.shape != shape[:1]:
-        raise DataError(
-            f"held_out must be an item of each of the {shape[0]} users, {shape} numbers, or a "
-            f"table of users and items, not of shape {array.shape}"
+    if last:
+        text = (
+            f"{last:,} of {rows:,} held-out items score -inf, as a masked item does, and rank last"
         )
-    missing = np.asarray(pd.isna(array))
-    numbers = np.asarray(array[~missing].tolist()) if array.dtype == object else array[~missing]
-    if len(numbers) and numbers.dtype.kind not in "iuf":
-        raise DataError(
-            f"held_out must hold indices of the {shape[1]} items, whole numbers, not "
-            f"{numbers.dtype}"
-        )
-    wrong = ~np.isfinite(numbers) | (numbers != np.floor(numbers)) | (numbers >= shape[1])
-    user = np.flatnonzero(~missing)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(
-            f"user {users.values[user[row]]}: held_out must be an index of the {shape[1]} items, 0 "
-            f"to {shape[1] - 1}, not {numbers[row]:g}"
-        )
-    has_item = numbers >= 0
-    refuse_indices_like_ids(numbers[has_item], items, "held_out")
-    return pair_matrix(user[has_item], numbers[has_item], shape, np.int8)
+        warnings.warn(text, Remark, stacklevel=stacklevel)
 
 
-def refuse_indices_like_ids(indices: NDArray[Any], items: Ids, name: str) -> None:
-    """Check that (n,) indices of items cannot be meant as ids.
-
-    Raises:
-        DataError: all are ids, too, of other items.
-    """
-    if not items.is_given or not len(indices):
-        return
-    distinct = pd.unique(pd.Series(indices))
-    places = items.text.get_indexer(as_text(pd.Series(distinct)))
-    is_elsewhere = places != distinct
-    if (places >= 0).all() and is_elsewhere.any():
-        index = shown(distinct[int(np.argmax(is_elsewhere))])
-        raise DataError(
-            f"{name}: {index} may be an index or an id of items ({items.name or 'item_ids'}); give "
-            "ids as a table, or as a Series with users as its index, and indices without ids of "
-            "items"
-        )
+def on_all_tied(candidates: Ints, above: Ints, tied: Ints) -> tuple[Finding, ...]:
+    """Return a finding on the rows whose candidates all have the score of the held-out item."""
+    rows = int(np.count_nonzero((tied == candidates - 1) & (above == 0) & (candidates > 1)))
+    values = {"source": "ranks", "rows": rows, "all": len(above)}
+    return (Finding("all-tied", values=values),) if rows else ()
 
 
 def ranges(sizes: Ints) -> tuple[Ints, Ints]:
@@ -684,41 +690,29 @@ def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
 
 
 def read_array(path: str) -> Any:
-    """Read an array from npy, npz, parquet or csv.
+    """Read a matrix: places from npy or npz, or labels from csv or parquet.
 
-    An npz file has a single array or a sparse matrix of SciPy. A csv file has no header, and
-    missing entries are NaN. A parquet file of pandas is a frame with its labels.
+    An npz file has a single array or a sparse matrix of SciPy. A csv file has names in its first
+    line, ids of items for scores, and a first column user, or item for factors of items. So has a
+    parquet file, or pandas has written its index.
 
     Raises:
-        DataError: the file cannot be read, or does not hold one array; or a line of it has names of
-            columns, or a column an index, as in `require_numbers_alone`.
+        DataError: the file cannot be read, or does not hold one matrix.
     """
-    array = _array_of_file(path)
-    with file_io.reading(path):  # one of a huge shape does not fit
-        require_numbers_alone(path, array)
-    return array
-
-
-def _array_of_file(path: str) -> Any:
-    """Return what a file holds, read as `read_array` says."""
     kind = Path(path).suffix
-    if kind == ".parquet":
-        return read_labelled(path)
-    if kind not in (".npy", ".npz", ".csv"):
+    if kind in (".csv", ".parquet"):
+        return _frame_of_file(path, kind)
+    if kind not in (".npy", ".npz"):
         raise DataError(
             f"{path}: an array is a file whose name ends in .npy, .npz, .csv or .parquet"
         )
-    if kind == ".npz":
-        arrays = file_io.read_npz(path, "an array")
-        if "format" in arrays:
-            return _sparse_of_file(path, arrays)
-    else:
+    if kind == ".npy":
         with file_io.reading(path, "cannot be read as an array"), file_io.opened(path) as file:
-            if kind == ".npy":
-                return np.lib.format.read_array(file, allow_pickle=False)
-            frame = pd.read_csv(file, header=None, dtype=np.float64, skip_blank_lines=False)
-            array = frame.to_numpy()
-            return array[: len(array) - _blank_lines_at_the_end(array)]
+            return np.lib.format.read_array(file, allow_pickle=False)
+    arrays = file_io.read_npz(path, "an array")
+    if "format" in arrays:
+        with file_io.reading(path, "is no sparse matrix of SciPy"), file_io.opened(path) as file:
+            return valid_sparse(load_npz(file), path)
     if len(arrays) != 1:
         raise DataError(
             f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})"
@@ -726,44 +720,31 @@ def _array_of_file(path: str) -> Any:
     return next(iter(arrays.values()))
 
 
-def _blank_lines_at_the_end(array: NDArray[np.float64]) -> int:
-    """Return how many lines at the end have no number.
-
-    One before them is a missing number, and moves no other line.
-    """
-    has_numbers = np.flatnonzero(~np.isnan(array).all(axis=1))
-    return len(array) - (int(has_numbers[-1]) + 1 if len(has_numbers) else 0)
-
-
-# of SciPy's files of sparse matrices
-_INTEGERS = (
-    "indices",
-    "indptr",
-    "row",
-    "col",
-    "coords",
-    "offsets",
-    "shape",
-)
-
-
-def _sparse_of_file(path: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return the sparse matrix of a file of SciPy with these arrays.
+def _frame_of_file(path: str, kind: str) -> pd.DataFrame:
+    """Return the matrix of a csv or parquet file, with its labels.
 
     Raises:
-        DataError: the file holds none.
+        DataError: the file cannot be read, or does not have a first column user or item.
     """
-    if arrays["format"].ndim or arrays["format"].dtype.kind not in "SU":
-        raise DataError(f"{path}: is no sparse matrix of SciPy: its format is not text")
-    for name in _INTEGERS:
-        if name in arrays and arrays[name].dtype.kind not in "iu":
-            raise DataError(f"{path}: is no sparse matrix of SciPy: {name} are not whole numbers")
-    if "shape" not in arrays or arrays["shape"].shape != (2,):
+    with file_io.reading(path, "cannot be read as a matrix"), file_io.opened(path) as file:
+        if kind == ".parquet":
+            frame = read_parquet(file, path)
+        else:
+            # as text, as pandas renames a name that is there twice
+            header = pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False)
+            file.seek(0)
+            frame = pd.read_csv(file, header=None, skiprows=1, converters={0: str})
+            frame.columns = pd.Index(header.iloc[0])
+    first_column = frame.columns[0] if len(frame.columns) else None
+    if plain(first_column) in NAMES["user"] | NAMES["item"]:
+        return frame.set_index(first_column)
+    if kind == ".csv":
         raise DataError(
-            f"{path}: is no sparse matrix of SciPy: its shape is not that of users and items"
+            f"{path}: a matrix in a csv file has a first line of names, such as ids of items, and "
+            f"a first column user, or item for factors of items, not {shown(first_column)}; write "
+            "it by to_csv(index_label='user'), or write npy"
         )
-    with file_io.reading(path, "cannot be read as an array"), file_io.opened(path) as file:
-        return valid_sparse(load_npz(file), path)
+    return frame
 
 
 def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
@@ -789,8 +770,7 @@ def read_ids(path: str) -> NDArray[Any]:
         DataError: the file cannot be read.
     """
     if Path(path).suffix == ".npy":
-        ids: NDArray[Any] = read_array(path)
-        return ids
+        return np.asarray(read_array(path))
     try:
         if path == "-":
             content = standard_input().read(-1)

@@ -1,383 +1,289 @@
-"""Alignment of pandas objects with the ids of users and items.
+"""Ids of users and items, and the axes of matrices in their order.
 
-Rows and columns with labels are brought into the order of the ids. Ids are those that the caller
-gives, or else the labels of the first object that has some. Labels are compared as text. An index
-by default, 0, 1, 2, …, has no labels: its entries are places.
+There is one rule, *labelled or in order*. An axis of a pandas matrix, or of a factor, has labels if
+its index is not pandas' default; the labels 0, 1, 2, … in this order are places. If one matrix has
+labels on an axis, all have, or `user_ids` or `item_ids` name the places. Labels and ids are
+compared as text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics.checks import Ints, shown
-from sampled_metrics.core.data.ids import as_text, column_of
-from sampled_metrics.core.data.labels import counts_rows, has_labels
-from sampled_metrics.core.ranks.frames import NAMES, plain
+from sampled_metrics.checks import Ints, is_real, refuse_masked, shown
+from sampled_metrics.core.data.ids import INEXACT, are_inexact, as_text, column_of, places_of
+from sampled_metrics.core.data.tables import refuse_rows
+from sampled_metrics.core.ranks.frames import NAMES, Columns, plain
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.inputs import Factors, Ids, PairsLike, ScoreFunction, is_table
-from sampled_metrics.ranking.layout import require_numbers_alone
+
+_NAMES_OF_INDEX = NAMES["user"] | NAMES["item"] | {"index", "unnamed0"}
+"""Names of the column that reset_index and read_csv make of an index, in plain form."""
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """Arguments of a ranker, whose rows and columns are in the order of the ids."""
-
-    scores: Any
-    training: PairsLike
-    held_out: Any
-    user_ids: ArrayLike | None
-    item_ids: ArrayLike | None
-
-
-def aligned(
-    scores: Any,
-    training: PairsLike,
-    held_out: Any,
-    user_ids: ArrayLike | None,
-    item_ids: ArrayLike | None,
-) -> Inputs:
-    """Return the arguments of `rank`, with labels of pandas objects as ids and all in their order.
-
-    Raises:
-        DataError: labels contradict the ids, or each other: one is missing, unknown or there twice.
-    """
-    user_ids = _without_index(user_ids, "user_ids")
-    item_ids = _without_index(item_ids, "item_ids")
-    training = _pairs(training, "training")
-    factors = scores if isinstance(scores, tuple) else ()
-    for name, data in (("training", training), ("held_out", held_out)):
-        if _is_matrix(data):
-            require_numbers_alone(name, data)
-    axes: list[_Axis] = []
-    if not factors:
-        axes += _axes(scores, "scores", ("user", "item"))
-    elif len(factors) == 2:
-        axes += _axes(factors[0], "factors of users", ("user",))
-        axes += _axes(factors[1], "factors of items", ("item",))
-    for name, data in (("training", training), ("held_out", held_out)):
-        if _is_matrix(data):
-            axes += _axes(data, name, ("user", "item"))
-    knows_items = item_ids is not None or any(
-        axis.kind == "item" and not counts_rows(axis.labels) for axis in axes
-    )
-    held_out = _pairs(held_out, "held_out", one_each=True, negative_is_none=not knows_items)
-    scores = aligned_scores(scores, None, None)
-    if not axes:
-        return Inputs(scores, training, held_out, user_ids, item_ids)
-    users = _ids("user", user_ids, axes)
-    items = _ids("item", item_ids, axes)
-    arguments = {"scores": scores, "training": training, "held_out": held_out}
-    if users is not None and user_ids is None:
-        _refuse_other_order(users, arguments, axis=0)
-    if items is not None and item_ids is None:
-        _refuse_other_order(items, arguments, axis=1)
-    scores = aligned_scores(scores, users, items)
-    if _is_matrix(training):
-        training = in_order(training, "training", users, items).to_numpy()
-    if _is_matrix(held_out):
-        held_out = in_order(held_out, "held_out", users, items).to_numpy()
-    return Inputs(
-        scores,
-        training,
-        held_out,
-        user_ids if users is None else users.values,
-        item_ids if items is None else items.values,
-    )
-
-
-def aligned_scores(scores: Any, users: Ids | None, items: Ids | None) -> Any:
-    """Return scores in the order of the users and items, if they are known.
-
-    Functions are unchanged.
-    """
-    if isinstance(scores, tuple) and len(scores) == 2:
-        user_factors, item_factors = _same_dimensions(*scores)
-        return (
-            in_order(user_factors, "factors of users", users),
-            in_order(item_factors, "factors of items", items),
-        )
-    return in_order(scores, "scores", users, items)
-
-
-def aligned_blocks(scores: ScoreFunction | Factors, users: Ids, items: Ids) -> Any:
-    """Return a function of scores whose frames have the order of the users and the items."""
-    if isinstance(scores, tuple):
-        return scores
-
-    def in_order_of_ids(block: slice) -> Any:
-        answer = scores(block)
-        if not isinstance(answer, pd.DataFrame):
-            return answer
-        index = answer.index
-        is_unnamed = not isinstance(index, pd.MultiIndex) and index.name is None
-        # of a slice of a larger frame
-        if is_unnamed and np.array_equal(index, np.arange(block.start, block.stop)):
-            answer = answer.set_axis(range(len(index)), axis="index")
-        users_of_block = Ids(users.kind, users.values[block], users.is_given)
-        return in_order(answer, "scores", users_of_block, items)
-
-    return in_order_of_ids
-
-
-def in_order(data: Any, name: str, rows: Ids | None, columns: Ids | None = None) -> Any:
-    """Return a frame, or a Series, in the order of the ids of its rows and columns.
-
-    Other data are unchanged.
-
-    Raises:
-        DataError: labels and ids differ, or a column is an index.
-    """
-    if not isinstance(data, pd.DataFrame | pd.Series):
-        return data
-    require_numbers_alone(name, data)
-    order = None if rows is None else _order(data.index, rows, f"the index of {name}")
-    ordered = data if order is None else data.iloc[order]
-    if not isinstance(data, pd.DataFrame) or columns is None:
-        return ordered
-    order = _order(data.columns, columns, f"the columns of {name}")
-    return ordered if order is None else ordered.iloc[:, order]
-
-
-def _order(labels: pd.Index, ids: Ids, name: str) -> Ints | None:
-    """Return the (ids,) places of ids among labels.
-
-    It is None if they are in this order, or there are no labels.
-
-    Raises:
-        DataError: a label is unknown, missing or there twice; or the numbers 0, 1, 2, … may be
-            places or ids.
-    """
-    if isinstance(labels, pd.RangeIndex) and counts_rows(labels):
-        return None
-    if isinstance(labels, pd.MultiIndex):
-        raise DataError(f"{name}: has several levels; it may have one, the {ids.kind}s")
-    if np.array_equal(labels, ids.values):
-        return None
-    text = _text(labels)
-    if text.equals(ids.text):
-        return None
-    place = text.get_indexer(ids.text) if text.is_unique else None
-    is_known = text.isin(ids.text)
-    if counts_rows(labels):  # not by default, as after a file
-        if place is None or not is_known.all() or (place < 0).any():
-            return None
-        raise DataError(
-            f"{name}: 0 to {len(labels) - 1} may be places, or {ids.kind}s in another order; call "
-            f"it {ids.kind} if they are ids, or give .to_numpy()"
-        )
-    hint = f"; give .to_numpy() if it is in the order of the {ids.kind}s"
-    if place is None:
-        raise DataError(f"{name}: has the {ids.kind} {shown(labels[text.duplicated()][0])} twice")
-    if not is_known.all():
-        label = shown(labels[int(np.argmin(is_known))])
-        raise DataError(f"{name}: {ids.kind} {label} is not {ids.where}{hint}{ids.hint}")
-    is_missing = place < 0
-    if is_missing.any():
-        lacking = shown(ids.values[int(np.argmax(is_missing))])
-        raise DataError(f"{name}: lacks the {ids.kind} {lacking}{hint}")
-    return np.asarray(place)
-
-
-def _text(labels: Any) -> pd.Index:
-    return pd.Index(as_text(column_of(np.asarray(labels))))
-
-
-def _is_matrix(pairs: PairsLike) -> bool:
-    """Return whether pairs are a (users, items) frame."""
-    return isinstance(pairs, pd.DataFrame) and not is_table(pairs)
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """The rows or the columns of a frame.
+class Ids:
+    """Ids of the rows or the columns of the scores, in their order.
 
     Attributes:
-        kind: what they are, user or item.
-        labels: their labels.
-        name: what messages call them, such as "the index of scores".
+        kind: user or item, for messages.
+        values: the ids. If there are none, they are the indices 0, 1, 2, ...
+        source: what says the ids, or how many there are, for messages.
+        is_given: whether there are ids. Otherwise they are the indices.
+        are_labels: whether they are the labels of a matrix, so that all matrices need labels.
     """
 
     kind: str
-    labels: pd.Index
+    values: NDArray[np.generic]
+    source: str
+    is_given: bool = False
+    are_labels: bool = False
+
+    @classmethod
+    def from_labels(cls, kind: str, labels: Any, source: str, are_labels: bool) -> "Ids":
+        """Return distinct ids, without spaces around them.
+
+        Raises:
+            DataError: one is missing, repeated, or a float that may stand for several ids; or they
+                do not have one dimension.
+        """
+        refuse_masked(labels, source)
+        if isinstance(labels, pd.MultiIndex) or np.ndim(labels) != 1:
+            raise DataError(f"{source}: must have one dimension, with an id for each {kind}")
+        ids = column_of(labels)
+        text = as_text(ids)
+        faults = {
+            "is missing": text == "",
+            f"is {INEXACT}": are_inexact(ids),
+            "is there twice": text.duplicated(),
+        }
+        for fault, is_wrong in faults.items():
+            if is_wrong.any():
+                entry = int(np.argmax(is_wrong))
+                raise DataError(f"{source}: entry {entry + 1}, {shown(ids.iloc[entry])}, {fault}")
+        if isinstance(ids.dtype, pd.StringDtype):
+            ids = text
+        elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
+            ids = ids.astype(np.int64)
+        return cls(kind, ids.to_numpy(), source, True, are_labels)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, part: slice) -> "Ids":
+        return Ids(self.kind, self.values[part], self.source, self.is_given, self.are_labels)
+
+    @cached_property
+    def text(self) -> pd.Index:
+        """The ids as text, by which they are compared."""
+        return pd.Index(as_text(column_of(self.values)))
+
+    @property
+    def where(self) -> str:
+        """Return what an id is in, for messages."""
+        if self.is_given:
+            return f"in {self.source}, such as {shown(next(iter(self.values), None))}"
+        return (
+            f"an index from 0 to {len(self) - 1}; give {self.kind}_ids (--{self.kind}-ids) if the "
+            "table has ids"
+        )
+
+    def positions(self, columns: Columns) -> Ints:
+        """Return the (rows,) indices of the ids in the column of this kind.
+
+        Raises:
+            DataError: an id is missing or unknown; the message names it and its place.
+        """
+        column = columns[self.kind]
+        if not self.is_given and isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
+            positions = np.where(column < len(self), column, -1).astype(np.int64)
+        else:
+            number, ids = columns.ids(self.kind)
+            known = self.text.get_indexer(ids) if self.is_given else places_of(ids, len(self))
+            positions = known[number]
+
+        def message(row: int) -> str:
+            return f"{self.kind} {shown(column.iloc[row])} is not {self.where}"
+
+        refuse_rows(positions < 0, message, columns.place)
+        return positions
+
+    def indices(self, numbers: ArrayLike, name: str) -> Ints:
+        """Return (n,) indices of an array, which has no ids.
+
+        Raises:
+            DataError: one is no index; or all are ids, too, of others.
+        """
+        array = np.asarray(numbers)
+        if array.dtype == object:
+            array = np.array([cell if is_real(cell) else np.nan for cell in array.tolist()])
+        is_number = array.dtype.kind in "iuf"
+        wrong = np.ones(len(array), dtype=bool)
+        if is_number:
+            wrong = ~((array >= 0) & (array < len(self)) & (array == np.floor(array)))
+        if wrong.any():
+            raise DataError(
+                f"{name}: an array has indices of {self.kind}s, 0 to {len(self) - 1}, not "
+                f"{shown(array[int(np.argmax(wrong))])}; give ids as a table"
+            )
+        indices = array.astype(np.int64)
+        if self.is_given:
+            distinct = np.unique(indices)
+            positions = self.text.get_indexer(as_text(pd.Series(distinct)))
+            is_elsewhere = positions != distinct
+            if (positions >= 0).all() and is_elsewhere.any():
+                raise DataError(
+                    f"{name}: {distinct[int(np.argmax(is_elsewhere))]} may be an index or an id in "
+                    f"{self.source}; give ids as a table"
+                )
+        return indices
+
+    def order(self, labels: pd.Index | None, size: int, name: str, start: int = 0) -> Ints | None:
+        """Return the (ids,) places of the ids in an axis; None if it is in their order.
+
+        Args:
+            labels: of the axis; None if it has none.
+            size: of the axis.
+            name: of the axis, for messages.
+            start: the index of the first id.
+
+        Raises:
+            DataError: the axis has another size or other labels; or it has no labels, and the ids
+                are those of another one.
+        """
+        if labels is None or self._are_places(labels, start):
+            if self.are_labels:
+                raise DataError(
+                    f"{name}: has no labels, and {self.source} has, such as "
+                    f"{shown(self.values[0])}; give it labels, too, or give {self.kind}_ids "
+                    f"(--{self.kind}-ids) and arrays in one order"
+                )
+            if size != len(self):
+                is_padded = self.kind == "item" and abs(size - len(self)) == 1
+                hint = "; leave out a column of padding, as scores[:, 1:] does" if is_padded else ""
+                raise DataError(
+                    f"{name}: has {size} {self.kind}s, and {self.source} {len(self)}{hint}"
+                )
+            return None
+        if np.array_equal(labels, self.values):
+            return None
+        label_text = Ids.from_labels(self.kind, labels, name, True).text
+        is_known = label_text.isin(self.text)
+        if not is_known.all():
+            label = shown(labels[int(np.argmin(is_known))])
+            raise DataError(f"{name}: {self.kind} {label} is not {self.where}")
+        order = label_text.get_indexer(self.text)
+        if (order < 0).any():
+            lacking = shown(self.values[int(np.argmin(order))])
+            raise DataError(f"{name}: lacks the {self.kind} {lacking} of {self.source}")
+        return order
+
+    def _are_places(self, labels: pd.Index, start: int) -> bool:
+        """Return whether labels of an axis only count its rows.
+
+        Numbers in a named index, or in one that pandas did not make, may be ids.
+        """
+        if not are_places(labels) and not are_places(labels, start):
+            return False
+        is_default = isinstance(labels, pd.RangeIndex) and labels.name is None
+        return is_default or not self.is_given or not set(map(str, labels)) <= set(self.text)
+
+
+def are_places(labels: pd.Index, start: int = 0) -> bool:
+    """Return whether labels are the numbers from `start` on, in this order, or their text."""
+    numbers = np.arange(start, start + len(labels))
+    if isinstance(labels, pd.MultiIndex):
+        return False
+    if pd.api.types.is_integer_dtype(labels.dtype):
+        return np.array_equal(labels, numbers)
+    is_text = len(labels) > 0 and labels[0] == str(start)
+    return not len(labels) or (is_text and np.array_equal(labels, numbers.astype(str)))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a matrix, or of a factor.
+
+    Attributes:
+        kind: user or item.
+        labels: of a frame; None of an array.
+        size: how many users or items it has.
+        name: for messages.
+    """
+
+    kind: str
+    labels: pd.Index | None
+    size: int
     name: str
 
 
-def _axes(data: Any, name: str, kinds: Sequence[str]) -> list[_Axis]:
-    """Return the axes of a frame of these kinds, but for those with an index by default."""
-    if not isinstance(data, pd.DataFrame):
-        return []
-    axes = [_Axis(kinds[0], data.index, f"the index of {name}")]
-    if len(kinds) > 1:
-        axes.append(_Axis(kinds[1], data.columns, f"the columns of {name}"))
-    return [
-        axis
-        for axis in axes
-        if not (isinstance(axis.labels, pd.RangeIndex) and counts_rows(axis.labels))
-    ]
+def axes_of(data: Any, name: str, kinds: Sequence[str]) -> list[Axis]:
+    """Return the axes of a matrix, a factor or one-dimensional data, for these kinds."""
+    axes = []
+    for number, kind in enumerate(kinds):
+        labels = data.axes[number] if isinstance(data, pd.DataFrame | pd.Series) else None
+        part = "index" if number == 0 else "columns"
+        called = name if labels is None else f"the {part} of {name}"
+        axes.append(Axis(kind, labels, data.shape[number], called))
+    return axes
 
 
-def _ids(kind: str, argument: ArrayLike | None, axes: Sequence[_Axis]) -> Ids | None:
-    """Return the ids of an argument, or else the first labels of this kind, or else None."""
+def ids_of(kind: str, argument: ArrayLike | None, axes: Sequence[Axis]) -> Ids:
+    """Return the ids of an argument, or the first labels of this kind, or else the indices.
+
+    Raises:
+        DataError: the ids are wrong, or nothing says how many there are.
+    """
+    name = f"{kind}_ids"
     if argument is not None:
-        return Ids.from_given(kind, argument, int(np.size(argument)))
-    labelled = [axis for axis in axes if axis.kind == kind and not counts_rows(axis.labels)]
-    if not labelled:
-        return None
-    labels = labelled[0].labels
-    name = labelled[0].name
-    if isinstance(labels, pd.MultiIndex):
-        raise DataError(f"{name}: has several levels; it may have one, the {kind}s")
-    ids = Ids.from_given(kind, np.asarray(labels), len(labels), name)
-    users = [label for label in labels if isinstance(label, str) and plain(label) in NAMES["user"]]
-    if kind == "item" and users:
+        refuse_masked(argument, name)
+        if isinstance(argument, pd.Series) and not argument.index.is_monotonic_increasing:
+            raise DataError(
+                f"{name}: is a Series in another order than its index; give {name}.to_numpy() if "
+                "it is in the order of the scores"
+            )
+        numbers = np.asarray(argument)
+        if numbers.dtype.kind in "iu" and np.array_equal(numbers, np.arange(numbers.size)):
+            return Ids(kind, np.arange(numbers.size), name)
+        return Ids.from_labels(kind, argument, name, False)
+    axes_of_kind = [axis for axis in axes if axis.kind == kind]
+    for axis in axes_of_kind:
+        if axis.labels is not None and not are_places(axis.labels):
+            return Ids.from_labels(kind, axis.labels, axis.name, True)
+    if not axes_of_kind:
         raise DataError(
-            f"{name}: has {shown(users[0])} among the items; make it the index, by set_index"
+            f"the number of {kind}s is not known: give {name} (--{kind}-ids), or training as a "
+            "matrix"
         )
-    return ids
+    return Ids(kind, np.arange(axes_of_kind[0].size), axes_of_kind[0].name)
 
 
-def _refuse_other_order(ids: Ids, arguments: Mapping[str, Any], axis: int) -> None:
-    """Raise DataError if labels are 0, 1, 2, … in another order, and another matrix has places.
+def in_order(data: Any, name: str, ids: Sequence[Ids], start: int = 0) -> Any:
+    """Return a matrix, a factor or a Series whose axes are in the order of ids.
 
-    The places may be those of the labels, or the numbers 0, 1, 2, …. `axis` is that of users, 0, or
-    of items, 1, in a matrix.
-    """
-    numbers = pd.Index(map(str, range(len(ids.values))))
-    if ids.text.equals(numbers) or not ids.text.isin(numbers).all():
-        return
-    for name, data in arguments.items():
-        is_factors = isinstance(data, tuple)
-        part = data[axis] if is_factors and len(data) == 2 else data
-        if isinstance(part, pd.DataFrame):
-            has_places = not is_table(part) and counts_rows(part.axes[0 if is_factors else axis])
-        else:
-            has_places = len(getattr(part, "shape", ())) == 2
-        if has_places:
-            raise DataError(
-                f"{name}: its {ids.kind}s may be in the order of {ids.name}, which is not 0, "
-                "1, 2, …, or in that of these numbers; give it labels, too, or give "
-                f"{ids.kind}_ids and arrays in one order"
-            )
-
-
-def _without_index(ids: Any, name: str) -> Any:
-    """Return ids in their own order.
+    Args:
+        data: of pandas, which is ordered by its labels, or an array, which stays as it is.
+        name: for messages.
+        ids: of the first axes.
+        start: the index of the first user of a block.
 
     Raises:
-        DataError: a Series has them in an order that its index may change.
+        DataError: an axis does not fit to its ids, or a column is an index.
     """
-    if not isinstance(ids, pd.Series) or not has_labels(ids):
-        return ids
-    index = ids.index
-    is_unnamed = not isinstance(index, pd.MultiIndex) and index.name is None
-    has_rows_left_out = (
-        is_unnamed
-        and pd.api.types.is_integer_dtype(index.dtype)
-        and index.is_monotonic_increasing
-        and index.is_unique
-    )
-    if has_rows_left_out or _text(index).equals(_text(ids)):
-        return ids.to_numpy()
-    raise DataError(
-        f"{name}: is a Series with labels, such as {shown(index[0])} of {shown(ids.iloc[0])}; give "
-        f"{name}.to_numpy() if it is in the order of the scores"
-    )
-
-
-def _same_dimensions(users: Any, items: Any) -> tuple[Any, Any]:
-    """Return two factors whose columns are in the order of the users' if both have labels.
-
-    Raises:
-        DataError: some of the labels are in both frames, and others are not.
-    """
-    for factors, kind in ((users, "user"), (items, "item")):
-        for column in factors.columns if isinstance(factors, pd.DataFrame) else ():
-            if isinstance(column, str) and plain(column) in NAMES[kind]:
-                raise DataError(
-                    f"factors of {kind}s: the column {column} is no factor; make it the index, "
-                    "by set_index"
-                )
-    if not (isinstance(users, pd.DataFrame) and isinstance(items, pd.DataFrame)):
-        return users, items
-    if counts_rows(users.columns) or counts_rows(items.columns):
-        return users, items
-    if users.columns.equals(items.columns):
-        return users, items
-    is_of_items = users.columns.isin(items.columns)
-    if not is_of_items.any():
-        return users, items
-    is_of_users = items.columns.isin(users.columns)
-    if not (is_of_items.all() and is_of_users.all() and items.columns.is_unique):
-        wrong = [*users.columns[~is_of_items], *items.columns[~is_of_users], *items.columns]
-        raise DataError(
-            f"factors: {shown(wrong[0])} is not a column of both frames, or is there twice"
-        )
-    return users, items[users.columns]
-
-
-def _pairs(pairs: Any, name: str, *, one_each: bool = False, negative_is_none: bool = False) -> Any:
-    """Return a Series with labels as a table of users and items; other pairs are unchanged.
-
-    Its values are items of the users in its index, where a missing one means none, and maybe a
-    negative one, too; or its index has users and items, and no value is 0. Numbers without a name
-    are users if there is one item of each (`one_each`), and else rows.
-    """
-    if not isinstance(pairs, pd.Series) or not has_labels(pairs):
-        return pairs
-    index = pairs.index
-    levels = [plain(level) for level in pairs.index.names if level is not None]
-    if isinstance(index, pd.MultiIndex):
-        if (pd.to_numeric(pairs, errors="coerce") == 0).any():
+    if isinstance(data, pd.DataFrame) and len(data.columns):
+        column = data.columns[0]
+        if isinstance(column, str) and plain(column) in _NAMES_OF_INDEX:
             raise DataError(
-                f"{name}: has pairs with the value 0; leave out those that are not there"
+                f"{name}: the column {shown(column)} is an index; make it the index, by set_index"
             )
-        return pairs.to_frame("value")
-    if not levels and not one_each and pd.api.types.is_integer_dtype(index.dtype):
-        return pairs.to_numpy()
-    values = pairs[pairs.notna()]
-    if negative_is_none and pd.api.types.is_numeric_dtype(values.dtype):
-        values = values[values >= 0]
-    if levels and levels[0] in NAMES["item"]:
-        if plain(pairs.name) not in NAMES["user"]:
-            raise DataError(
-                f"{name}: the index of the Series is called {index.name}; it has users, and the "
-                "values items"
-            )
-        return pd.DataFrame({"user": values.to_numpy(), "item": np.asarray(values.index)})
-    return pd.DataFrame({"user": np.asarray(values.index), "item": values.to_numpy()})
-
-
-def scores_of_pairs(scores: Any, users: NDArray[Any], items: NDArray[Any]) -> Any:
-    """Return a Series of scores in the order of the (pairs,) users and items that were asked for.
-
-    Its labels are those users or items, in their order; both, in any order; or the numbers of the
-    pairs from 0.
-
-    Raises:
-        DataError: they are others.
-    """
-    if not isinstance(scores, pd.Series) or counts_rows(scores.index) or len(scores) != len(users):
-        return scores
-    index = scores.index
-    user = _text(users)
-    item = _text(items)
-    if isinstance(index, pd.MultiIndex):
-        if index.nlevels == 2:
-            labels = [_text(index.get_level_values(level)) for level in range(2)]
-            labelled = pd.MultiIndex.from_arrays(labels)
-            if labelled.is_unique:
-                order = labelled.get_indexer(pd.MultiIndex.from_arrays([user, item]))
-                if (order >= 0).all():
-                    return scores.iloc[order]
-    elif _text(index).equals(user) or _text(index).equals(item):
-        return scores
-    elif index.is_unique and index.name is None and index.isin(np.arange(len(scores))).all():
-        return scores.iloc[index.get_indexer(np.arange(len(scores)))]
-    raise DataError(
-        f"scores of pairs: the Series has labels, such as {shown(index[0])}, that are not the "
-        "users and items that were asked for; give .to_numpy() if it is in their order"
-    )
+    axes = axes_of(data, name, [axis_ids.kind for axis_ids in ids])
+    for number, (axis, axis_ids) in enumerate(zip(axes, ids, strict=True)):
+        first = start if number == 0 else 0
+        order = axis_ids.order(axis.labels, axis.size, axis.name, first)
+        if order is not None:
+            data = data.take(order, axis=number)
+    return data

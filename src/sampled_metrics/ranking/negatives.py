@@ -34,34 +34,31 @@ from sampled_metrics.checks import (
     require_whole,
     shown,
 )
-from sampled_metrics.core.data.labels import has_labels
 from sampled_metrics.core.findings import Finding
-from sampled_metrics.core.ranks.frames import Columns, columns_of
 from sampled_metrics.core.ranks.sampled import BY_USER, ONCE, SampledRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.factors import pair_scores
 from sampled_metrics.ranking.inputs import (
     Factors,
-    Ids,
+    Inputs,
     PairsLike,
     ScoreFunction,
     candidates_at,
     is_table,
     ranges,
+    read_inputs,
     refuse_device,
-    refuse_indices_like_ids,
-    split_and_users,
+    source_of_scores,
     table_of_pairs,
     warn_of_last,
 )
-from sampled_metrics.ranking.labels import aligned, aligned_blocks
+from sampled_metrics.ranking.labels import Ids
 from sampled_metrics.ranking.rank import (
     ScoresLike,
     block_of_scores,
     in_blocks,
     not_comparable,
     require_comparable,
-    scores_and_shape,
     users_of_batch,
 )
 from sampled_metrics.ranking.split import Split
@@ -297,12 +294,10 @@ def rank_among_negatives(
     require_flags(replacement=replacement, drop_held_out=drop_held_out)
     for array in scores if isinstance(scores, tuple) else (scores,):
         refuse_device(array, "scores")
-    inputs = aligned(scores, training, held_out, user_ids, item_ids)
-    readable, shape = scores_and_shape(inputs.scores, batch_size)
-    split, ids, _ = split_and_users(
-        inputs.training, inputs.held_out, shape, None, inputs.user_ids, inputs.item_ids
-    )
-    readable = aligned_blocks(readable, *ids)
+    source = source_of_scores(scores, batch_size)
+    inputs = read_inputs(source, training, held_out, None, user_ids, item_ids)
+    readable = inputs.scores
+    split = inputs.split
     streams = cache(
         lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address))
     )
@@ -313,7 +308,7 @@ def rank_among_negatives(
         )
     if is_given:
         largest = 1
-        draw = _given_negatives(negatives, replacement, drop_held_out, split, ids)
+        draw = _given_negatives(negatives, replacement, drop_held_out, inputs)
     else:
         largest = negatives if replacement else min(split.shape.items, negatives)
         draw = _drawn_negatives(negatives, replacement, split, streams)
@@ -433,13 +428,13 @@ def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: S
 
 
 def _given_negatives(
-    negatives: Any, replacement: bool, drop_held_out: bool, split: Split, ids: tuple[Ids, Ids]
+    negatives: Any, replacement: bool, drop_held_out: bool, inputs: Inputs
 ) -> _Draw:
     """Return the function that looks up given negatives."""
-    columns, users, items = _listed(negatives, ids)
+    split = inputs.split
+    users, items = inputs.ids
     width = split.shape.items
-    user = users.positions(columns)
-    item = items.positions(columns)
+    user, item = _pairs_of_negatives(negatives, inputs.ids)
     if drop_held_out:
         kept = ~np.isin(user * width + item, split.user * width + split.item)
         user = user[kept]
@@ -478,59 +473,31 @@ def _given_negatives(
     return draw
 
 
-def _without_labels(negatives: Any) -> Any:
-    """Return negatives with labels as a dict of lists by user, or as a table of users and items."""
-    if isinstance(negatives, pd.Series) and has_labels(negatives):
-        is_multiple = isinstance(negatives.index, pd.MultiIndex)
-        if is_multiple:
-            return columns_of(negatives, "negatives")
-        if not negatives.map(pd.api.types.is_list_like).all():
-            return columns_of(negatives.rename("item").rename_axis("user"), "negatives")
-    elif (
-        not isinstance(negatives, pd.DataFrame) or not has_labels(negatives) or is_table(negatives)
-    ):
-        return negatives
-    if not negatives.index.is_unique:
-        user = negatives.index[negatives.index.duplicated()][0]
-        raise DataError(f"negatives: the index has the user {shown(user)} twice")
-    return dict(zip(negatives.index, negatives.to_numpy(), strict=True))
+def _pairs_of_negatives(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Ints, Ints]:
+    """Return the (negatives,) users and items of a table, a dict of lists, or an array.
 
-
-def _listed(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Columns, Ids, Ids]:
-    """Return given negatives as columns user and item, and the ids that these columns have."""
-    if issparse(negatives):
-        raise DataError(
-            "negatives: is a sparse matrix; give a list of items for each user, or a table of "
-            "users and items"
-        )
-    negatives = _without_labels(negatives)
-    items_with_ids = ids[1]
-    if is_table(negatives):
-        return table_of_pairs(negatives, "negatives"), *ids
-    refuse_masked(negatives, "negatives")
+    Raises:
+        DataError: they have another form, or an id is unknown.
+    """
+    users, items = ids
     if isinstance(negatives, Mapping):
-        names = list(negatives)
-        rows = negatives.values()
-    else:
-        negatives = negatives.to_numpy() if isinstance(negatives, pd.DataFrame) else negatives
-        ids = (
-            Ids.from_given("user", None, len(ids[0].values)),
-            Ids.from_given("item", None, len(ids[1].values)),
-        )
-        names = ids[0].values.tolist()
-        rows = negatives
+        lists = [np.asarray(row, dtype=object).ravel() for row in negatives.values()]
+        named = pd.Series([*negatives], dtype=object).repeat([len(row) for row in lists])
+        negatives = pd.DataFrame({"user": named.to_numpy(), "item": np.concatenate(lists)})
+    if not issparse(negatives) and is_table(negatives):
+        columns = table_of_pairs(negatives, "negatives")
+        return users.positions(columns), items.positions(columns)
+    refuse_masked(negatives, "negatives")
     try:
-        # so that ids of several types stay as they are
-        lists = [np.asarray(row).astype(object) for row in rows]
-    except (TypeError, ValueError):
-        lists = []
-    if not lists or any(row.ndim != 1 for row in lists) or len(lists) != len(names):
+        array: NDArray[Any] = np.asarray(negatives)
+    except ValueError:  # lists that differ in length
+        array = np.empty(0)
+    is_frame = isinstance(negatives, pd.DataFrame)
+    if is_frame or array.ndim != 2 or len(array) != len(users):
         raise DataError(
-            f"negatives must be their number, a list of items for each of the {len(ids[0].values)} "
-            "users, a dict of such lists, or a table of users and items"
+            "negatives must be their number, a table of user and item, a dict of lists by user, "
+            f"or an array with a row of items for each of the {len(users)} users"
         )
-    user = pd.Series(names).repeat([len(row) for row in lists]).to_numpy()
-    items = np.concatenate(lists)
-    if not isinstance(negatives, Mapping):
-        refuse_indices_like_ids(items, items_with_ids, "negatives")
-    return table_of_pairs(pd.DataFrame({"user": user, "item": items}), "negatives"), *ids
+    users.order(None, len(array), "negatives")
+    user = np.repeat(np.arange(len(users)), array.shape[1])
+    return user, items.indices(array.ravel(), "negatives")

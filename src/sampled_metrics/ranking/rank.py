@@ -14,29 +14,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
 
-from sampled_metrics.checks import Ints, require_whole
+from sampled_metrics.checks import Ints
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.device_factors import DeviceCounts
 from sampled_metrics.ranking.factors import FactorCounts, blocks_of_rows
 from sampled_metrics.ranking.inputs import (
-    MATRIX,
     Device,
     Factors,
     PairsLike,
     ScoreFunction,
     as_array,
     as_scores,
-    detached,
     is_on_device,
-    split_and_users,
-    takes,
+    on_all_tied,
+    read_inputs,
+    source_of_scores,
     warn_of_last,
 )
-from sampled_metrics.ranking.labels import aligned, aligned_blocks
-from sampled_metrics.ranking.split import Split, valid_sparse
+from sampled_metrics.ranking.split import Split
 from sampled_metrics.running import Progress, no_progress, parallel, threads_of_linear_algebra
 
 TIE = 2.0**-40
@@ -135,7 +132,9 @@ def rank_users(
     nothing = np.empty(0, dtype=np.int64)  # for a split without rows
     above = np.concatenate([nothing, *(above_of_block for above_of_block, _ in counted)])
     tied = np.concatenate([nothing, *(tied_of_block for _, tied_of_block in counted)])
-    return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
+    candidates = split.candidates[rows]
+    findings = on_all_tied(candidates, above, tied)
+    return ExactRanks(split.user_ids[split.user[rows]], candidates, above, tied, findings=findings)
 
 
 def _threads_for(scores: ScoreFunction | Factors, rows: int) -> int:
@@ -400,72 +399,8 @@ def rank(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3:
         the rank of the relevant item among all candidates.
     """
-    inputs = aligned(scores, training, held_out, user_ids, item_ids)
-    readable, shape = scores_and_shape(inputs.scores, batch_size)
-    split, ids, chosen = split_and_users(
-        inputs.training, inputs.held_out, shape, users, inputs.user_ids, inputs.item_ids
+    source = source_of_scores(scores, batch_size)
+    inputs = read_inputs(source, training, held_out, users, user_ids, item_ids)
+    return rank_users(
+        inputs.scores, inputs.split, inputs.users, batch_size=batch_size, progress=progress
     )
-    readable = aligned_blocks(readable, *ids)
-    return rank_users(readable, split, chosen, batch_size=batch_size, progress=progress)
-
-
-def scores_and_shape(
-    scores: ScoresLike, batch_size: int | None
-) -> tuple[ScoreFunction | Factors, tuple[int | None, int | None]]:
-    """Return scores as a function or two factors, and the numbers of users and items.
-
-    The scores are those of `rank`. A number that is not known is None.
-
-    Raises:
-        DataError: the scores are wrong.
-        ConfigError: batch_size is wrong, or the function does not take one argument.
-    """
-    if batch_size is not None:
-        require_whole(1, batch_size=batch_size)
-    if callable(scores):
-        if not takes(scores, 1):
-            pairs = "; one of pairs is for staged_ranks" if takes(scores, 2) else ""
-            raise ConfigError(f"scores: a function takes one argument, a slice of the users{pairs}")
-        return scores, (None, None)
-    if isinstance(scores, tuple):
-        if batch_size is not None:
-            raise ConfigError(
-                "batch_size is for scores from a function or a matrix; leave it out for factors"
-            )
-        users, items = _factors(scores)
-        return (users, items), (users.shape[0], items.shape[0])
-    if issparse(scores):
-        rows = csr_array(valid_sparse(scores, "scores"))
-        if rows.dtype.kind not in "biuf":
-            raise DataError(f"scores {MATRIX}")
-        return lambda users: rows[users].toarray(), rows.shape
-    dense = as_array(scores)
-    if dense.ndim != 2:
-        raise DataError(f"scores {MATRIX}")
-    return lambda users: dense[users, ...], tuple(dense.shape)
-
-
-def _factors(pair: tuple[Any, ...]) -> Factors:
-    """Return the factors of users and items, those of the items in the precision of the scores.
-
-    The factors of the users may be in a file that is larger than the memory, so they are converted
-    when they are used. Those on a device stay as they are.
-    """
-    stay_on_device = any(map(is_on_device, pair))
-    if stay_on_device:
-        Device(*pair)  # refuses arrays of two libraries or devices
-    arrays: list[Any] = [detached(array) if stay_on_device else as_scores(array) for array in pair]
-    are_matrices = len(arrays) == 2 and all(array.ndim == 2 for array in arrays)
-    if not are_matrices or arrays[0].shape[1] != arrays[1].shape[1]:
-        shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
-        raise DataError(
-            "a tuple of scores must be two factors, (users, d) and (items, d), not arrays of "
-            f"{shapes}"
-        )
-    if not arrays[0].shape[1]:
-        raise DataError("factors must have one dimension or more, not 0")
-    users, items = arrays
-    if stay_on_device:
-        return users, items
-    kind = np.float32 if users.dtype == items.dtype == np.float32 else np.float64
-    return users, items.astype(kind, copy=False)

@@ -64,7 +64,8 @@ class Split:
         if both.nnz:
             raise DataError(
                 f"user {self.user_ids[both.row[0]]}: the held-out item is one of the user's "
-                "training items"
+                "training items; if repeats count, give training without events, as "
+                "scipy.sparse.csr_array((users, items))"
             )
 
     @cached_property

@@ -33,7 +33,7 @@ def report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any
     """
     from sampled_metrics.reporting.report import report as write_report  # loads matplotlib
 
-    tables = reading.tables(reading.recommenders(ranks))
+    tables = reading.tables(ranks)
     groups = reading.groups_of_results()
     # of sampled ranks, the reader has used it
     replacement = reading.replacement and not are_sampled(tables)

@@ -22,7 +22,6 @@ from sampled_metrics.core.evaluation.expect import wrong_orders
 from sampled_metrics.core.evaluation.result import Result, by_recommender
 from sampled_metrics.core.evaluation.standings import MANY
 from sampled_metrics.core.metrics import MetricsLike, can_mislead, metric_name
-from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.runs import tables_by_name
 from sampled_metrics.core.ranks.table import Table
@@ -67,7 +66,6 @@ wrongly.
 """
 
 
-@says_what_to_write
 @on_one_thread
 def report(
     ranks: Any,

@@ -9,5 +9,5 @@ Begin with `table.py`, the table, and `rank.py`, the function. A run reads as fo
 prepares the data, `candidate_order.py` says in which order candidates are scored, `counting.py`
 counts those above the held-out items, `scoring.py` asks for scores, `executors.py` runs its calls,
 `journal.py` keeps the answers, and `stopping.py` says which users go on. `files.py` writes and
-reads files, and `rules.py` says what they can have.
+reads files.
 """

@@ -1,53 +1,67 @@
 """The order in which the candidates of a user are scored."""
 
+from __future__ import annotations
+
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from sampled_metrics.checks import Ints, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import (
-    Ids,
     Places,
     candidates_at,
     exits_as_errors,
     refuse_awaitable,
 )
-from sampled_metrics.ranking.labels import in_order
+from sampled_metrics.ranking.labels import Ids, in_order
 from sampled_metrics.ranking.split import Split
-
-_MOST_CANDIDATES = 2**24  # of the users of a block
+from sampled_metrics.stages.stopping import sum_of_digests
 
 
 class CandidateOrder:
     """The order of the candidates of each user: the same for all, or that of a function.
 
+    A function is asked once for each user.
+
     Args:
         order: "popularity", (items,) numbers, or a function of a user that returns such numbers;
             higher first.
         split: of the users and items.
-        users: ids of the users, which the function takes if they are given.
-        items: ids of the items, which are the labels of the numbers if they are a Series with
-            labels.
+        ids: of users, which the function takes if they are given; and of items, which are the
+            labels of the numbers if they are a Series with labels.
+        users: (users,) ascending indices of the users who are ranked.
+        lengths: (users,) how many candidates of each user may be scored; the order of a function is
+            kept up to there.
 
     Attributes:
-        name: what tells this order from others: a digest of an order for all users, or the name of
-            a function.
+        digests: by name, the digest of an order for all users, and of the orders of users.
 
     Raises:
         ConfigError: the order is another word.
         DataError: the numbers are not one for each item, or some are NaN.
     """
 
-    def __init__(self, order: Any, split: Split, users: Ids, items: Ids) -> None:
+    def __init__(
+        self, order: Any, split: Split, ids: tuple[Ids, Ids], users: Ints, lengths: Ints
+    ) -> None:
         self._split = split
-        self._function = order if callable(order) else None
-        self._ids = items
-        self._names = users.values
-        if self._function is not None:
-            self.name = str(getattr(order, "__qualname__", type(order).__qualname__))
+        self._user_ids, self._item_ids = ids
+        self._users = users
+        if callable(order):
+            orders = []
+            digests = []
+            for user, length in zip(users.tolist(), lengths.tolist(), strict=True):
+                candidates = self._order_of_user(user, order)
+                digests.append(_digest(f"{self._user_ids.text[user]}\0".encode(), candidates))
+                orders.append(candidates[:length])
+            self._starts: Ints | None = np.cumsum([0, *map(len, orders)])
+            self._candidates: NDArray[np.integer] = np.concatenate(orders)
+            self.digests = {"order": "a function", "orders": sum_of_digests(digests)}
             return
         if isinstance(order, str):
             if order != "popularity":
@@ -56,41 +70,32 @@ class CandidateOrder:
                     f"{shown(order)}"
                 )
             order = np.bincount(split.training.indices, minlength=split.shape.items)
-        self._items = self._sorted(order, "order")
-        self.name = hashlib.blake2b(self._items.astype("<i8").tobytes(), digest_size=16).hexdigest()
+        self._starts = None
+        self._candidates = self._sorted(order, "order")
+        self.digests = {"order": _digest(b"", self._candidates), "orders": sum_of_digests(())}
 
-    def blocks(self, users: Ints) -> Iterator[tuple[Ints, Places]]:
-        """Yield blocks of the users, each with a function of indices in the block, and places.
+    def places(self, users: Ints) -> Places:
+        """Return a function from (n,) indices in `users`, and places in their orders, to items."""
+        if self._starts is None:
+            return candidates_at(self._split.excluded[users], self._candidates.astype(np.int64))
+        starts = self._starts[np.searchsorted(self._users, users)]
+        return lambda index, place: self._candidates[starts[index] + place].astype(np.int64)
 
-        The function returns the items that are at these places of the users' orders. An order of
-        each user takes much memory, so that such blocks are small.
-        """
-        if self._function is None:
-            yield users, candidates_at(self._split.excluded[users], self._items)
-            return
-        size = max(1, _MOST_CANDIDATES // self._split.shape.items)
-        for start in range(0, len(users), size):
-            block = users[start : start + size]
-            yield block, self._items_by_function(block, self._function)
-
-    def _items_by_function(self, users: Ints, function: Callable[[Any], Any]) -> Places:
-        candidates = []
-        for user in users:
-            name = self._names[user]
-            with exits_as_errors("the function of the order"):
-                numbers = function(name)
-                refuse_awaitable(numbers, "order")
-                items = self._sorted(numbers, f"order of user {shown(name)}")
-            is_excluded = np.isin(items, self._split.excluded[[user]].indices)
-            candidates.append(items[~is_excluded])
-        offsets = np.cumsum([0, *map(len, candidates)])
-        joined = np.concatenate(candidates)
-        return lambda index, place: joined[offsets[index] + place]
+    def _order_of_user(self, user: int, function: Callable[[Any], Any]) -> NDArray[np.int32]:
+        """Return the (candidates,) items of a user, in the order of a function."""
+        name = self._user_ids.values[user]
+        with exits_as_errors("the function of the order"):
+            numbers = function(name)
+            refuse_awaitable(numbers, "order")
+            items = self._sorted(numbers, f"order of user {shown(name)}")
+        is_excluded = np.isin(items, self._split.excluded[[user]].indices)
+        return items[~is_excluded].astype(np.int32)
 
     def _sorted(self, numbers: Any, name: str) -> Ints:
         """Return the (items,) items, the largest number first."""
         refuse_masked(numbers, name)
-        numbers = in_order(numbers, name, self._ids)
+        if isinstance(numbers, pd.Series):
+            numbers = in_order(numbers, name, [self._item_ids])
         try:
             values = np.asarray(numbers, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
@@ -100,3 +105,8 @@ class CandidateOrder:
                 f"{name} must be a number for each of the {self._split.shape.items} items"
             )
         return np.argsort(-values, kind="stable")
+
+
+def _digest(prefix: bytes, items: NDArray[np.integer]) -> str:
+    """Return a digest of items in their order, in hexadecimal."""
+    return hashlib.blake2b(prefix + items.astype("<i8").tobytes(), digest_size=16).hexdigest()

@@ -43,14 +43,23 @@ def part(value: str) -> tuple[int, int]:
     cls=Command,
     short_help="Few scores for each user, for unbiased metrics of a ranker that is expensive to "
     "score.",
-    epilog="  sampled-metrics stages --score mine:score --training train.csv --held-out test.csv "
-    "--item-ids items.txt -o mine.parquet\n"
-    "  sampled-metrics evaluate mine.parquet --metrics recall@10,ndcg@10\n\n"
+    epilog="  sampled-metrics stages --score mine:score --ranker model-7 --training train.csv "
+    "--held-out test.csv --item-ids items.txt -o mine.npz\n"
+    "  sampled-metrics evaluate mine.npz --metrics recall@10,ndcg@10\n\n"
     "  mine.py: def score(users, items): ...   # arrays of ids of the same length; returns a "
     "score for each pair",
 )
 @click.option(
-    "--score", metavar="MODULE:FUNCTION", required=True, help="Scores pairs of users and items."
+    "--score",
+    metavar="MODULE:FUNCTION",
+    required=True,
+    help="score(users, items) -> (batch,): scores of pairs.",
+)
+@click.option(
+    "--ranker",
+    required=True,
+    help="The name of what gives the scores, such as a model and its date. A run goes on from "
+    "OUTPUT if it has the same name.",
 )
 @TRAINING_AND_HELD_OUT
 @click.option(
@@ -89,11 +98,7 @@ def part(value: str) -> tuple[int, int]:
 @click.option(
     "--part", type=part, help="A part of the users, such as 2/8; the command concat joins parts."
 )
-@click.option(
-    "--ranker",
-    help="What gives the scores, such as a model and its date.  [default: FUNCTION and its file]",
-)
-@output_option("file to write, .parquet or .sqlite")
+@output_option("file to write, .npz")
 def stages(
     score: str,
     training: str,
@@ -103,7 +108,7 @@ def stages(
     user_ids: str | None,
     order: str,
     part: tuple[int, int] | None,
-    ranker: str | None,
+    ranker: str,
     pairs_per_call: int,
     concurrency: int,
     output: str,
@@ -114,9 +119,9 @@ def stages(
     Candidates are scored until k of them are above the held-out item. A share of the users goes on
     from 10, 30, 100, 300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that
     was stopped goes on if it is called again, and no pair is scored twice. A larger --depth goes on
-    from OUTPUT, too; a smaller one leaves it as it is. A file of another ranker is refused: by
-    --ranker, or by the file of FUNCTION and up to 32 pairs that are scored again. evaluate, compare
-    and report take the file, and plan that of some users by --depth none.
+    from OUTPUT, too; a smaller one leaves it as it is. A file with another --ranker is refused;
+    nothing else tells rankers apart. evaluate, compare and report take the file, and plan that of
+    some users by --depth none.
     """
     import numpy as np
     import pandas as pd
@@ -184,10 +189,10 @@ def _error_of_run(error: BaseException, score: str) -> SampledMetricsError:
     "concat",
     cls=Command,
     short_help="Join staged ranks of parts of the users.",
-    epilog="  sampled-metrics concat part1.parquet part2.parquet -o all.parquet",
+    epilog="  sampled-metrics concat part1.npz part2.npz -o all.npz",
 )
 @click.argument("parts", type=FILE, nargs=-1, required=True)
-@output_option("file to write, .parquet or .sqlite")
+@output_option("file to write, .npz")
 def concat(parts: tuple[str, ...], output: str) -> None:
     """Join staged ranks of parts of the users, which stages --part has written, in one file."""
     ranks = sm.StagedRanks.concat([sm.StagedRanks.read(part) for part in parts])

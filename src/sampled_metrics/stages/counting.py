@@ -355,8 +355,7 @@ class _Block:
         if not self._waiting:
             return None
         counts = self._counts
-        number = counts.scorer.share(len(self._waiting), counts.users_per_call)
-        users = np.array(self._waiting[: -number - 1 : -1], dtype=np.int64)
+        users = np.array(self._waiting[: -counts.users_per_call - 1 : -1], dtype=np.int64)
         del self._waiting[-len(users) :]
         scored = counts.scored[users]
         sizes = np.minimum(counts.batch_size, counts.stage_end[users] - scored)

@@ -38,6 +38,8 @@ class DaemonThreads(Executor):
         call: Future[_T] = Future()
 
         def run() -> None:
+            if not call.set_running_or_notify_cancel():
+                return
             try:
                 result = fn(*args, **kwargs)
             except BaseException as error:  # raised where the result is asked for

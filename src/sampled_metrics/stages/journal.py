@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -26,172 +25,75 @@ class ScoredPairs(NamedTuple):
     scores: Floats
 
 
-APPLICATION = 0x53_4D_4A_4F
-"""The number by which the database says that it is a journal; the letters SMJO."""
-
-_INVALID_SCORE = """
-SELECT rowid, user, item, score FROM scores
-WHERE typeof(user) != 'integer' OR typeof(item) != 'integer' OR typeof(score) != 'real'
-OR typeof(mark) != 'integer' OR user < 0 OR item < 0 OR score >= 9e999 LIMIT 1
-"""
-"""A score that no run has written, if there is one."""
-
-
-_ROW = [
-    ("user", np.int64),
-    ("item", np.int64),
-    ("score", np.float64),
-    ("mark", np.int64),
-    ("row", np.int64),
-]
-"""Names and types of the columns that are read."""
-
-
-def _marks(salt: int, pairs: ScoredPairs) -> Ints:
-    """Return the (pairs,) marks of scores, by which a changed score is known.
-
-    A mark is a hash of 64 bits by multiplication (splitmix64), which costs little. It is no secret.
-
-    Args:
-        salt: a whole number of the run.
-        pairs: the scores.
-    """
-    users = pairs.users.astype(np.int64)
-    items = pairs.items.astype(np.int64)
-    scores = pairs.scores.astype(np.float64)
-    marks = np.full(len(users), salt, dtype=np.uint64)
-    for column in (users, items, scores):
-        marks = (marks ^ column.view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
-        marks = (marks ^ (marks >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        marks = (marks ^ (marks >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        marks ^= marks >> np.uint64(31)
-    return marks.view(np.int64)
+_ROW = [("user", np.int64), ("item", np.int64), ("score", np.float64)]
+"""Names and types of the columns of the scores."""
 
 
 class Journal:
     """The scores of a run in a SQLite file, which is locked while the journal is open.
 
-    A killed process loses no score that was added. Each score has a mark, by which one that was
-    changed is known.
+    A killed process loses no score that was added. Several threads may add scores.
 
     Args:
         path: the file.
+        name: the name of the file in messages.
         run: what tells the run from others, by name. A file of another run is refused.
+        begun: the date, which a new file keeps.
+
+    Attributes:
+        begun: the date of the first score.
 
     Raises:
-        DataError: the file is of another run, is no journal or is damaged, or another process has
-            it open.
+        DataError: the file belongs to another run, is no journal, or another process has it open.
         WriteError: the file cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any]) -> None:
-        self.path = Path(path).absolute()  # a function of scores may change the working folder
-        self.name = os.fspath(path)
-        content = json.dumps(dict(run), sort_keys=True).encode()
-        self._salt = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "big")
+    def __init__(self, path: Path, name: str, run: Mapping[str, Any], begun: str) -> None:
+        self.name = name
+        self._path = path
+        self._lock = Lock()
         with self._file_named():
-            self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+            self._connection = sqlite3.connect(
+                path, timeout=0, isolation_level=None, check_same_thread=False
+            )
         try:
             with self._file_named():
-                self._open(dict(run))
-            self._identity = self._file_identity()
+                stored = self._open({**run, "begun": begun})
+            refuse_other_run(name, stored, run)
         except BaseException:
             self._connection.close()
             raise
+        self.begun: str = stored["begun"]
 
-    def _open(self, run: dict[str, Any]) -> None:
-        """Lock the file; make its tables if it is new, or check that it is of this run."""
+    def _open(self, run: dict[str, Any]) -> dict[str, Any]:
+        """Lock the file, make its tables if it is new, and return the run that it belongs to."""
         execute = self._connection.execute
-        is_new = execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        if not is_new and execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            raise DataError(
-                f"{self.name}: is a database of another program, and is left as it is; take "
-                "another file"
-            )
         execute("PRAGMA locking_mode = EXCLUSIVE")
         execute("PRAGMA journal_mode = WAL")  # a commit is one write at the end of a file
         execute("PRAGMA synchronous = NORMAL")
-        if is_new:
-            execute(f"PRAGMA application_id = {APPLICATION}")
         execute("BEGIN EXCLUSIVE")
         execute("CREATE TABLE IF NOT EXISTS run (content TEXT)")
-        execute(
-            "CREATE TABLE IF NOT EXISTS scores (user INTEGER, item INTEGER, score REAL, mark "
-            "INTEGER)"
-        )
-        stored = execute("SELECT content FROM run").fetchone()
-        if stored is None:
-            execute("INSERT INTO run VALUES (?)", (json.dumps(run),))
+        execute("CREATE TABLE IF NOT EXISTS scores (user INTEGER, item INTEGER, score REAL)")
+        execute("INSERT INTO run SELECT ? WHERE NOT EXISTS (SELECT * FROM run)", (json.dumps(run),))
         execute("COMMIT")
-        if stored is not None:
-            refuse_other_run(self.name, self._parsed_run(stored[0]), run)
-
-    def _parsed_run(self, content: Any) -> dict[str, Any]:
-        """Return what tells the run of the file from others."""
-        try:
-            run = json.loads(content)
-        except (TypeError, ValueError, RecursionError):
-            run = None
-        if not isinstance(run, dict):
-            raise DataError(
-                f"{self.name}: is damaged: it does not say of what run it is; remove it, and "
-                "score again"
-            )
-        return run
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether there are no scores; a damaged file is not empty."""
-        try:
-            return self._connection.execute("SELECT 1 FROM scores LIMIT 1").fetchone() is None
-        except sqlite3.Error:
-            return False
-
-    @property
-    def is_in_place(self) -> bool:
-        """Return whether nobody has removed or replaced the file since it was opened."""
-        return self._file_identity() == self._identity
-
-    def _file_identity(self) -> tuple[int, int] | None:
-        """Return the device and the number of the file; None if it is gone."""
-        try:
-            status = os.stat(self.path)
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
+        [content] = execute("SELECT content FROM run").fetchone()
+        stored: dict[str, Any] = json.loads(content)
+        return stored
 
     def scores(self) -> ScoredPairs:
-        """Return the scores that were added, also by earlier processes.
-
-        Raises:
-            DataError: a score was not written by a run, or was changed since.
-        """
+        """Return the scores that were added, also by earlier processes."""
         with self._file_named():
-            invalid = self._connection.execute(_INVALID_SCORE).fetchone()
-            if invalid is not None:
-                number, user, item, score = invalid
-                raise DataError(
-                    f"{self.name}: is damaged: score {number} is of user {user!r} and item "
-                    f"{item!r}, and is {score!r}; remove the file, and score again"
-                )
-            rows = self._connection.execute("SELECT user, item, score, mark, rowid FROM scores")
+            rows = self._connection.execute("SELECT user, item, score FROM scores")
             table = np.fromiter(rows, _ROW)
-        pairs = ScoredPairs(table["user"], table["item"], table["score"])
-        is_changed = _marks(self._salt, pairs) != table["mark"]
-        if is_changed.any():
-            raise DataError(
-                f"{self.name}: score {table['row'][is_changed.argmax()]} was changed after it was "
-                "written, or is damaged; remove the file, and score again"
-            )
-        return pairs
+        return ScoredPairs(table["user"], table["item"], table["score"])
 
     def add(self, pairs: ScoredPairs) -> None:
         """Keep scores."""
-        columns = (*pairs, _marks(self._salt, pairs))
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        with self._file_named(), self._connection:  # an interruption takes the scores back
+        rows = zip(*(column.tolist() for column in pairs), strict=True)
+        # an interruption takes the scores back
+        with self._lock, self._file_named(), self._connection:
             self._connection.execute("BEGIN")
-            self._connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?)", rows)
+            self._connection.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
 
     def __enter__(self) -> Journal:
         return self
@@ -202,19 +104,22 @@ class Journal:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the journal. Its file is removed if the run has ended well, or if it has no scores.
+        """Close the journal, and remove its file if the run has ended well or it has no scores.
 
-        If someone has removed it, SQLite leaves its log of writes, which is removed too. A file
-        that has taken its place stays.
+        Otherwise the error says where the scores are.
         """
-        is_empty = self.is_empty
-        is_in_place = self.is_in_place
-        self._connection.close()
-        if is_in_place and (error is None or is_empty):
-            self.path.unlink(missing_ok=True)
-        if not self.path.exists():
-            for ending in ("-wal", "-shm", "-journal"):
-                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+        is_empty = False
+        with self._lock:
+            with suppress(sqlite3.Error):  # of a damaged file, which stays
+                scores = self._connection.execute("SELECT 1 FROM scores LIMIT 1")
+                is_empty = scores.fetchone() is None
+            self._connection.close()
+        if error is None or is_empty:
+            self._path.unlink(missing_ok=True)
+        else:
+            error.add_note(
+                f"what was scored is in {self.name}, and the same call goes on from there"
+            )
 
     @contextmanager
     def _file_named(self) -> Iterator[None]:
@@ -226,10 +131,6 @@ class Journal:
                 raise DataError(
                     f"{self.name}: another run is using it; wait for its end, or take another file"
                 ) from None
-            if "no such column" in str(error):
-                raise DataError(
-                    f"{self.name}: is a journal of another version; remove it, and score again"
-                ) from None
             if isinstance(error, sqlite3.OperationalError):
                 raise WriteError(f"{self.name}: cannot be written: {error}") from None
             raise DataError(f"{self.name}: is not a journal of staged ranks: {error}") from None
@@ -240,12 +141,11 @@ def refuse_other_run(name: str, stored: Mapping[str, Any], run: Mapping[str, Any
     for what, value in run.items():
         if stored.get(what) == value:
             continue
-        is_digest = isinstance(value, str)
+        is_shown = what in ("k", "seed", "ranker")
         difference = (
-            "is another one" if is_digest else f"is {stored.get(what)} there, and {value} here"
+            f"is {stored.get(what)} there, and {value} here" if is_shown else "is another one"
         )
-        hint = "; a Ranker (--ranker) has a name of its own" if what == "ranker" else ""
         raise DataError(
-            f"{name}: is of another run: {what} {difference}; take another file, or remove this "
-            f"one{hint}"
+            f"{name}: belongs to another run: {what} {difference}; take another file, or remove "
+            "this one"
         )

@@ -14,15 +14,14 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.checks import (
@@ -34,18 +33,25 @@ from sampled_metrics.checks import (
     require_whole,
     shown,
 )
+from sampled_metrics.core.data.ids import as_text, column_of
 from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.file_io import path_text, require_writable
-from sampled_metrics.ranking.inputs import Ids, PairsLike, split_and_users, table_of_pairs
-from sampled_metrics.ranking.labels import aligned
+from sampled_metrics.ranking.inputs import PairsLike, read_inputs
+from sampled_metrics.ranking.labels import Ids
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.running import terminal_status
 from sampled_metrics.stages.candidate_order import CandidateOrder
 from sampled_metrics.stages.counting import Design, StageCounts
-from sampled_metrics.stages.files import require_ending, require_ids
-from sampled_metrics.stages.journal import Journal, ScoredPairs, refuse_other_run
+from sampled_metrics.stages.files import require_ending
+from sampled_metrics.stages.journal import Journal, refuse_other_run
 from sampled_metrics.stages.scoring import Ranker, Score, Scorer, WithIds
-from sampled_metrics.stages.stopping import digest_of_users
+from sampled_metrics.stages.stopping import (
+    boundaries,
+    digest_of_users,
+    last_boundary,
+    numbers_of_users,
+    stops,
+)
 from sampled_metrics.stages.table import StagedRanks
 
 
@@ -74,12 +80,12 @@ def staged_ranks(
     The candidates of a user with several held-out items are scored once for all of them.
 
     Args:
-        score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is
-            better; or a `Ranker` of such a function, which also says its name, how many pairs it
-            takes in a call, and how many calls at a time. Users and items are indices, or ids if
-            there are `user_ids` and `item_ids`, or labels in their place. It is called with the
-            pairs of many users. A Series is aligned if it has both as its index. Scores of -inf
-            rank last and tie with each other.
+        score: a function score(users, items) -> (batch,): from (batch,) users and (batch,) items to
+            the (batch,) scores of these pairs, higher is better. A batch has the pairs of many
+            users. Users and items are indices, or ids if there are `user_ids` and `item_ids`, or
+            labels in their place. Or a `Ranker` of such a function, which also says its name, how
+            many pairs it takes in a call, and how many calls at a time. Scores of -inf rank last
+            and tie with each other.
         training: as in `rank`.
         held_out: as in `rank`.
         k: the largest cut-off of the metrics.
@@ -91,21 +97,23 @@ def staged_ranks(
             the users' numbers, so that a larger depth may be chosen by it.
         order: "popularity", the number of users who have the item in training; or (items,) numbers,
             higher first, of which a Series may have ids of all items as its index; or a function of
-            a user, an index or an id, that returns such numbers. Any order is right, and a good one
-            needs fewer scores. Ties are in the order of the items.
+            a user, an index or an id, that returns such numbers, and is called once for each user.
+            Any order is right, and a good one needs fewer scores. Ties are in the order of the
+            items.
         users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
-        file: the file that the ranks are written to, .parquet with pyarrow, or .sqlite. Each answer
-            is kept at once in a journal beside it, whose name ends in .journal. A run that was
-            stopped goes on from there if it is called again, and the scores of the journal are not
-            asked for again. If the file is there, it is read, and a warning says so. If it has a
-            smaller depth, the run goes on from it, as if it had been of this depth from the start,
-            and replaces it at the end. If it has a larger depth, or None, the ranks are those of
-            this depth, column by column, nothing is scored, and the file stays as it is, as its
-            scores were paid for. A file or a journal of another ranker is refused: up to 32 of its
-            pairs are scored again if the ranker has no name.
+        file: the .npz file that the ranks are written to. It needs a `Ranker` with a name. Each
+            answer is kept at once in a journal beside it, whose name ends in .journal. A run that
+            was stopped goes on from there if it is called again, and the scores of the journal are
+            not asked for again. If the file is there, it is read. If it has a smaller depth, the
+            run goes on from it, as if it had been of this depth from the start, and replaces it at
+            the end. If it has a larger depth, or None, the ranks are those of this depth, column by
+            column, nothing is scored, and the file stays as it is. A warning says what the run goes
+            on from, with the name of the ranker and the date of its first score. A file or a
+            journal of a ranker with another name is refused; nothing but the name tells rankers
+            apart.
 
     Returns:
         The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of
@@ -113,9 +121,10 @@ def staged_ranks(
 
     Raises:
         DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number
-            for each pair; `file` is of another run or ranker, was changed after it was written, or
-            another process writes it.
-        ConfigError: an option is out of range, or `file` has another ending, or needs pyarrow.
+            for each pair; `file` belongs to another run or ranker, is damaged, or another process
+            writes it.
+        ConfigError: an option is out of range, `file` has another ending, or its ranker has no
+            name.
         WriteError: `file` cannot be written.
 
     Examples:
@@ -144,15 +153,17 @@ def staged_ranks(
         require_depth(depth)
         depth = int(depth) if is_whole(depth) else float(depth)  # files take no numbers of numpy
     name = "" if file is None else path_text(file)
+    if name and ranker.name is None:
+        raise ConfigError(
+            "file: give a Ranker with a name (--ranker), such as that of the model and its date; a "
+            "run goes on from a file of the same name alone"
+        )
 
-    pairs = aligned(None, training, held_out, user_ids, item_ids)
-    split, ids, chosen = split_and_users(
-        pairs.training, pairs.held_out, (None, None), users, pairs.user_ids, pairs.item_ids
-    )
-    prepared = Prepared.from_split(split, ids, chosen, order)
-    require_ids(name or None, split.user_ids[prepared.users], split.item_ids)
+    inputs = read_inputs(None, training, held_out, users, user_ids, item_ids)
+    design = Design(int(k), depth, int(seed))
+    prepared = Prepared.from_split(inputs.split, inputs.ids, inputs.users, order, design)
 
-    run = _Run(ranker, prepared, Design(int(k), depth, int(seed)), name, users is None)
+    run = _Run(ranker, prepared, design, name, users is None)
     try:
         return run.ranks()
     except KeyboardInterrupt as interruption:  # where it met the run says nothing
@@ -179,22 +190,43 @@ class Prepared:
 
     @classmethod
     def from_split(
-        cls, split: Split, ids: tuple[Ids, Ids], users: Ints, order: Any = "popularity"
+        cls,
+        split: Split,
+        ids: tuple[Ids, Ids],
+        users: Ints,
+        order: Any = "popularity",
+        design: Design | None = None,
     ) -> Prepared:
         """Leave out users without held-out items, and check the order of `staged_ranks`.
 
+        The design says how many candidates of each user may be scored; all without it.
+
         Raises:
-            DataError: the order is wrong, or no user has a held-out item.
+            DataError: the order is wrong, no user has a held-out item, or ids of users are of types
+                without a common order.
         """
         chosen = users[np.diff(split.held_out.indptr)[users] > 0]
         if not len(chosen):
             raise DataError("held_out: none of the users has a held-out item")
-        return cls(split, ids, chosen, CandidateOrder(order, split, *ids))
+        try:
+            np.sort(split.user_ids)
+        except TypeError:
+            raise DataError("user_ids must be all text, or all numbers") from None
+        lengths = np.full(len(chosen), split.shape.items)
+        if design is not None:
+            names = split.user_ids[chosen].tolist()
+            uniform, _ = numbers_of_users(names, design.seed)
+            steps = boundaries(int(split.candidates.max()))
+            first_row = np.searchsorted(split.user, chosen)
+            last = last_boundary(steps, split.candidates[first_row])
+            stop = stops(uniform, design.depth, steps, last)
+            lengths = np.append(steps, split.shape.items)[stop]
+        return cls(split, ids, chosen, CandidateOrder(order, split, ids, chosen, lengths))
 
     @cached_property
     def digests(self) -> dict[str, str]:
         """The digests of the split, the users and the order."""
-        return digests_of_split(self.split, self.users) | {"order": self.order.name}
+        return digests_of_split(self.split, self.users) | self.order.digests
 
     @property
     def with_ids(self) -> WithIds:
@@ -210,7 +242,7 @@ class Prepared:
             counts.begin()
             for until in counts.parts:
                 self.complete(counts, until, show)
-        return counts.ranks(self.digests | {"ranker": ranker.label})
+        return counts.ranks(self.digests | {"ranker": ranker.name or ""})
 
     def counts(self, scorer: Scorer, ranker: Ranker, design: Design) -> StageCounts:
         """Return the counts before the first score."""
@@ -225,10 +257,7 @@ class Prepared:
             show: shows how far the run is.
         """
         unfinished = counts.unfinished(until)
-        start = 0
-        for block, items_at in self.order.blocks(self.users[unfinished]):
-            counts.score(unfinished[start : start + len(block)], until, items_at, show)
-            start += len(block)
+        counts.score(unfinished, until, self.order.places(self.users[unfinished]), show)
 
 
 @dataclass(frozen=True)
@@ -252,7 +281,7 @@ class _Run:
 
     @cached_property
     def digests(self) -> dict[str, str]:
-        return self.prepared.digests | {"ranker": self.ranker.label}
+        return self.prepared.digests | {"ranker": self.ranker.name or ""}
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -265,22 +294,38 @@ class _Run:
             return self._computed(None, None)
         require_ending(self.file)
         path = Path(self.file).absolute()  # a function of scores may change the working folder
-        # of a name that is too long, os.path.exists says False, and Path.exists raises
-        earlier = self._read() if os.path.exists(path) else None
-        if earlier is not None and earlier.depth == self.design.depth:
-            return earlier
-        require_writable(self.file)
-        with Journal(f"{self.file}.journal", self.identity) as journal:
-            # another process may have written the file before this one had the journal
-            if path.exists() and (earlier is None or StagedRanks.read(path).depth != earlier.depth):
-                earlier = self._read()
-            if earlier is not None and earlier.depth == self.design.depth:
-                return earlier
-            with _fate_of_scores_noted(journal):
-                table = self._computed(journal, earlier)
-            # by the name that was given, for messages, if it still leads to the file
-            table.write(self.file if Path(self.file).absolute() == path else path)
-            return table
+        earlier = self._read(path)
+        if earlier is None or self._is_deeper_than(earlier):
+            require_writable(self.file)
+            journal_path = path.with_name(f"{path.name}.journal")
+            begun = date.today().isoformat() if earlier is None else earlier.begun
+            with Journal(journal_path, f"{self.file}.journal", self.identity, begun) as journal:
+                earlier = self._read(path)  # another process may have written it until now
+                if earlier is None or self._is_deeper_than(earlier):
+                    ranks = replace(self._computed(journal, earlier), begun=journal.begun)
+                    ranks.write(path)
+                    return ranks
+        self._remark(f"reads {self.file}, and scores nothing", earlier.begun)
+        return (
+            earlier if earlier.depth == self.design.depth else earlier.at_depth(self.design.depth)
+        )
+
+    def _read(self, path: Path) -> StagedRanks | None:
+        """Return the ranks of the file, of any depth; None if there is no file.
+
+        Raises:
+            DataError: the file belongs to another run or ranker, or is damaged.
+        """
+        if not os.path.exists(path):  # Path.exists raises for a name that is too long
+            return None
+        table = StagedRanks.read(path)
+        refuse_other_run(self.file, table.run, self.identity)
+        return table
+
+    def _is_deeper_than(self, earlier: StagedRanks) -> bool:
+        """Return whether the run needs more scores than earlier ranks; None is all candidates."""
+        depth = self.design.depth
+        return earlier.depth is not None and (depth is None or depth > earlier.depth)
 
     def _computed(self, journal: Journal | None, earlier: StagedRanks | None) -> StagedRanks:
         """Return the ranks, from the first score on, or from earlier ranks of a smaller depth."""
@@ -288,10 +333,17 @@ class _Run:
         with self.ranker.executor() as executor, terminal_status() as show:
             scorer = Scorer(self.ranker, executor, prepared.split, prepared.with_ids, journal)
             counts = prepared.counts(scorer, self.ranker, self.design)
+            if journal is not None and (earlier is not None or scorer.count):
+                source = journal.name if earlier is None else self.file
+                self._remark(f"goes on from {source}", journal.begun)
             if earlier is None:
                 counts.begin()
             else:
-                counts.go_on_from(self.file, earlier, *self._indices(earlier))
+                users, items = (
+                    ids.text.get_indexer(as_text(column_of(names)))
+                    for ids, names in zip(prepared.ids, (earlier.user, earlier.item), strict=True)
+                )
+                counts.go_on_from(self.file, earlier, users, items)
             for until in counts.parts:
                 prepared.complete(counts, until, show)
                 is_first_stage = until < len(counts.boundaries)  # the last part ends after all
@@ -300,73 +352,10 @@ class _Run:
                     warnings.warn(outlook, Remark, stacklevel=4)
         return counts.ranks(self.digests)
 
-    def _read(self) -> StagedRanks:
-        """Return the ranks of the file: of the depth of the run, or of a smaller one.
-
-        A warning says what the file has. Of a file of a larger depth, those of the run are a part.
-
-        Raises:
-            DataError: the file is of another run or ranker, or damaged.
-        """
-        table = StagedRanks.read(self.file)
-        refuse_other_run(self.file, table.run, self.identity)
-        split = self.prepared.split
-        with self.ranker.executor() as executor:
-            scorer = Scorer(self.ranker, executor, split, self.prepared.with_ids, None)
-            known = ScoredPairs(*self._indices(table), table.score)
-            scorer.require_same_scores(self.file, known)
-        depth = self.design.depth
-        warnings.warn(f"{self.file} {self._remark(table.depth)}", Remark, stacklevel=4)
-        is_kept = table.depth == depth or _is_deeper(depth, table.depth)
-        return table if is_kept else table.at_depth(depth)
-
-    def _remark(self, file_depth: float | None) -> str:
-        """Return what is said of a file of a depth: whether the run goes on from it."""
-        depth = self.design.depth
-        if _is_deeper(depth, file_depth):
-            return f"has {_depth_text(file_depth)}; the run goes on from it to {_depth_text(depth)}"
-        exception = ""
-        if not self.ranker.name:
-            exception = ", but for some pairs again, which have the same scores"
-        if file_depth == depth:
-            return f"is complete; nothing was scored{exception}"
-        return (
-            f"has {_depth_text(file_depth)}, of which {_depth_text(depth)} is a part; it stays as "
-            f"it is, and nothing was scored{exception}"
-        )
-
-    def _indices(self, table: StagedRanks) -> tuple[Ints, Ints]:
-        """Return the (rows,) indices of the users and items of a table."""
-        ids = pd.DataFrame({"user": table.user, "item": table.item})
-        pairs = table_of_pairs(ids, self.file)
-        users, items = self.prepared.ids
-        return users.positions(pairs), items.positions(pairs)
-
-
-def _is_deeper(depth: float | None, file_depth: float | None) -> bool:
-    """Return whether a depth needs more scores than that of a file; None is all candidates."""
-    return file_depth is not None and (depth is None or depth > file_depth)
-
-
-def _depth_text(depth: float | None) -> str:
-    return "all candidates" if depth is None else f"depth {depth:g}"
-
-
-@contextmanager
-def _fate_of_scores_noted(journal: Journal) -> Iterator[None]:
-    """Add to an error where the scores are that were paid for."""
-    try:
-        yield
-    except BaseException as error:  # an interruption, too
-        if not journal.is_in_place:
-            error.add_note(
-                f"{journal.name} was removed during the run, and what was scored is lost"
-            )
-        elif not journal.is_empty:
-            error.add_note(
-                f"what was scored is in {journal.name}, and the same call goes on from there"
-            )
-        raise
+    def _remark(self, what: str, begun: str) -> None:
+        """Say what the run goes on from, and whose scores these are."""
+        text = f"{what}: ranker {self.ranker.name}, begun {begun}"
+        warnings.warn(text, Remark, stacklevel=5)
 
 
 def require_depth(depth: Any) -> None:

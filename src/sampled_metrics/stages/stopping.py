@@ -7,7 +7,7 @@ share of that boundary.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,6 @@ def boundaries(candidates: int) -> Ints:
     return np.array([0, *steps])
 
 
-def are_boundaries(numbers: Sequence[Any], candidates: int) -> bool:
-    """Return whether numbers are the boundaries of so many candidates, or of more."""
-    are_enough = len(numbers) >= len(boundaries(candidates))
-    expected = [0, *_STEPS][: len(numbers)]
-    return are_enough and list(numbers) == expected
-
-
 def shares(depth: float | None, boundaries: Ints) -> Floats:
     """Return the (boundaries,) shares of users who go on, P_b = min(1, (depth / D_b)^(3/4))."""
     if depth is None:
@@ -49,6 +42,23 @@ def shares(depth: float | None, boundaries: Ints) -> Floats:
 def last_boundary(boundaries: Ints, candidates: Ints) -> Ints:
     """Return the (rows,) index of the last boundary below half of the (rows,) candidates, or 0."""
     return np.maximum(np.searchsorted(boundaries, candidates / 2, side="left") - 1, 0)
+
+
+def stops(uniform: Floats, depth: float | None, boundaries: Ints, last: Ints) -> Ints:
+    """Return the (users,) indices of the boundaries at which users stop who are not beaten before.
+
+    A user who goes on to the end has the number of the boundaries.
+
+    Args:
+        uniform: (users,) the users' numbers v.
+        depth: as in `staged_ranks`.
+        boundaries: (boundaries,) the boundaries.
+        last: (users,) the indices of the users' last boundaries.
+    """
+    index = np.arange(len(boundaries))
+    has_boundary = index <= last[:, np.newaxis]
+    stays = has_boundary & (uniform[:, np.newaxis] >= shares(depth, boundaries))
+    return np.where(stays.any(axis=1), stays.argmax(axis=1), len(boundaries))
 
 
 def numbers_of_users(names: Sequence[Any], seed: int) -> tuple[Floats, Ints]:
@@ -69,6 +79,12 @@ def digest_of_users(users: NDArray[Any]) -> str:
         encoded = name.encode("utf-8", "surrogatepass")
         content.update(len(encoded).to_bytes(8, "little") + encoded)
     return content.hexdigest()
+
+
+def sum_of_digests(digests: Iterable[str]) -> str:
+    """Return a digest of several ones, in any order: their sum, modulo 2^128."""
+    total = sum(int(digest, 16) for digest in digests)
+    return f"{total % 2**128:032x}"
 
 
 def _hashes(names: Sequence[Any], seed: int, purpose: str) -> list[int]:

@@ -31,8 +31,15 @@ from sampled_metrics.checks import Floats, Ints, shown
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking.inputs import on_all_tied
 from sampled_metrics.stages import files as staged_files
-from sampled_metrics.stages.stopping import digest_of_users, last_boundary, shares
+from sampled_metrics.stages.stopping import (
+    digest_of_users,
+    last_boundary,
+    shares,
+    stops,
+    sum_of_digests,
+)
 
 if TYPE_CHECKING:
     from sampled_metrics.core.metrics import Metric
@@ -70,9 +77,11 @@ class StagedRanks(Ranked):
         fold: (rows,) the folds of the users.
         scored: (rows,) how many scores were used: that of the held-out item, and those of the
             candidates, in the first row of the user if there are several.
-        digests: digests of the training and held-out items of all users, of the users who were
-            ranked, and of the order of the candidates, and of the ranker, by name; and the number
-            of all users with held-out items.
+        digests: by name, digests of the training and held-out items of all users, of the users who
+            were ranked, of the order of the candidates, and of the orders of users if they are
+            those of a function; the name of the ranker; and the number of all users with held-out
+            items.
+        begun: the date of the first score, if the ranks were written to a file.
     """
 
     user: NDArray[np.generic]
@@ -92,8 +101,8 @@ class StagedRanks(Ranked):
     fold: Ints
     scored: Ints
     digests: Mapping[str, str]
+    begun: str = ""
     source: str = ""
-    findings: tuple[Finding, ...] = ()
 
     groups: ClassVar[None] = None  # type: ignore[misc]  # a mapping from users gives them
     per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "tied_at", "complete")
@@ -120,6 +129,11 @@ class StagedRanks(Ranked):
             "k": self.k,
             "is_without_hits": bool(self.is_beaten.all()),
         }
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:  # type: ignore[override]
+        """Return a finding on completed items that tie with all of their candidates."""
+        return on_all_tied(self.candidates, self.above, self.tied)
 
     @property
     def scores_per_user(self) -> float:
@@ -284,19 +298,17 @@ class StagedRanks(Ranked):
         return pd.DataFrame(columns | {"outcome": outcome} | above | tied)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the ranks as Parquet, which needs pyarrow, or as SQLite.
+        """Write the ranks to an npz file, which `read` and `read_ranks` read.
 
-        The ending of the name says which: .parquet or .sqlite.
+        Ids that are no numbers are written as text. For other programs, write `to_frame()`.
 
         Raises:
-            ConfigError: the name has another ending, or parquet needs pyarrow.
+            ConfigError: the name of the file does not end in .npz.
             WriteError: the file cannot be written.
         """
-        content = self._options | {
-            "boundaries": self.boundaries.tolist(),
-            "digests": dict(self.digests),
-        }
-        staged_files.write(path, self.to_frame(), content)
+        columns = {name: getattr(self, name) for name in (*self.per_row, "boundaries")}
+        run = self._options | {"digests": dict(self.digests), "begun": self.begun}
+        staged_files.write(path, columns, run)
 
     @classmethod
     def recognises(cls, path: str) -> bool:
@@ -308,24 +320,11 @@ class StagedRanks(Ranked):
         """Read ranks that `write`, or `staged_ranks` with a file, has written.
 
         Raises:
-            ConfigError: the name does not end in .parquet or .sqlite, or parquet needs pyarrow.
-            DataError: the file cannot be read, has no staged ranks, has a value that they cannot
-                have, or was changed after it was written.
+            ConfigError: the name of the file does not end in .npz.
+            DataError: the file cannot be read, has no staged ranks, or is damaged.
         """
-        rows, content = staged_files.read(path)
-        boundaries = content["boundaries"]
-        columns = {name: rows[name].to_numpy() for name in _COLUMNS}
-        return cls(
-            **columns,
-            boundaries=np.array(boundaries),
-            above_at=rows[[f"above_{boundary}" for boundary in boundaries]].to_numpy(),
-            tied_at=rows[[f"tied_{boundary}" for boundary in boundaries]].to_numpy(),
-            complete=(rows["outcome"] == "complete").to_numpy(),
-            digests=content["digests"],
-            k=content["k"],
-            depth=content["depth"],
-            seed=content["seed"],
-        )
+        columns, run = staged_files.read(path, (*cls.per_row, "boundaries"))
+        return cls(**columns, **run)
 
     def redrawn(
         self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None
@@ -365,10 +364,8 @@ class StagedRanks(Ranked):
         """
         # where each row stops: the number of the boundaries if nowhere
         last = self._last[rows]
+        stop = stops(uniform[user], depth, self.boundaries, last)
         stages = np.arange(len(self.boundaries))
-        has_boundary = stages <= last[:, np.newaxis]
-        stays = has_boundary & (uniform[user, np.newaxis] >= shares(depth, self.boundaries))
-        stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(stages))
         is_stopped = stop < len(stages)
 
         # the counts up to there
@@ -486,8 +483,13 @@ class StagedRanks(Ranked):
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.per_row
         }
-        digests = {**parts[0].digests, "users": digest_of_users(columns["user"])}
-        return replace(parts[0], **columns, digests=digests).by_id()
+        digests = {
+            **parts[0].digests,
+            "users": digest_of_users(columns["user"]),
+            "orders": sum_of_digests(part.digests["orders"] for part in parts),
+        }
+        begun = min(part.begun for part in parts)
+        return replace(parts[0], **columns, digests=digests, begun=begun).by_id()
 
     def by_id(self) -> StagedRanks:
         """Return the rows in the order of the ids of the users.
@@ -502,7 +504,7 @@ def _require_one_run(parts: Sequence[StagedRanks]) -> None:
     """Raise DataError unless parts are of one run; the message says what differs."""
     for number, part in enumerate(parts[1:], 2):
         for what, value in part.run.items():
-            if what != "users" and value != parts[0].run[what]:
+            if what not in ("users", "orders") and value != parts[0].run[what]:
                 raise DataError(
                     f"part {number} has another {what} than part 1; parts are of one run"
                 )

@@ -7,10 +7,10 @@ from typing import Any
 
 from sampled_metrics.checks import Ints
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.inputs import Ids
-from sampled_metrics.ranking.labels import aligned_blocks, aligned_scores
-from sampled_metrics.ranking.rank import rank_users, scores_and_shape
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.ranking.inputs import readable_scores, source_of_scores
+from sampled_metrics.ranking.labels import Ids
+from sampled_metrics.ranking.rank import rank_users
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.stages.rank import Prepared
 from sampled_metrics.stages.scoring import Ranker
@@ -37,17 +37,9 @@ class AllCandidates:
 
     def ranks(self, scores: Any) -> ExactRanks:
         """Return the ranks by the scores of `rank`."""
-        aligned = aligned_scores(scores, *self.ids)
-        source, shape = scores_and_shape(aligned, self.batch_size)
-        users, items = self.split.shape[:2]
-        has_users = shape[0] in (None, users)
-        has_items = shape[1] in (None, items)
-        if not (has_users and has_items):
-            raise DataError(
-                f"scores have shape {shape}, but training has {users} users and {items} items"
-            )
-        blocks = aligned_blocks(source, *self.ids)
-        return rank_users(blocks, self.split, self.users, batch_size=self.batch_size)
+        source = source_of_scores(scores, self.batch_size)
+        readable = readable_scores(source, self.ids)
+        return rank_users(readable, self.split, self.users, batch_size=self.batch_size)
 
 
 @dataclass(frozen=True)

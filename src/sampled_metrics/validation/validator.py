@@ -24,8 +24,7 @@ from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, Remark
-from sampled_metrics.ranking.inputs import PairsLike, split_and_users
-from sampled_metrics.ranking.labels import aligned
+from sampled_metrics.ranking.inputs import PairsLike, read_inputs
 from sampled_metrics.running import on_one_thread
 from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
 from sampled_metrics.stages.table import StagedRanks
@@ -164,17 +163,17 @@ def validator(
                 f"metrics: {label} has no cut-off, which the metrics of stages need; leave out "
                 "depth"
             )
-    pairs = aligned(None, training, held_out, user_ids, item_ids)
-    shape = None, None
-    split, ids, users = split_and_users(
-        pairs.training, pairs.held_out, shape, None, pairs.user_ids, pairs.item_ids
-    )
+    inputs = read_inputs(None, training, held_out, None, user_ids, item_ids)
+    split = inputs.split
     spending = Spending(1 - setting.confidence_level, None if epochs is None else int(epochs))
     if depth is None:
-        users = users[np.diff(split.held_out.indptr) > 0]
-        return Validator(by_label, AllCandidates(split, ids, users, batch_size), setting, spending)
+        users = inputs.users[np.diff(split.held_out.indptr) > 0]
+        ranking = AllCandidates(split, inputs.ids, users, batch_size)
+        return Validator(by_label, ranking, setting, spending)
     largest = max(metric.cutoff or 0 for metric in by_label.values())
-    stages = Stages(Prepared.from_split(split, ids, users), largest, depth, batch_size)
+    stages = Stages(
+        Prepared.from_split(split, inputs.ids, inputs.users), largest, depth, batch_size
+    )
     return Validator(by_label, stages, setting, spending)
 
 

@@ -360,12 +360,11 @@ def events_of_rows(
         untold += malformed
         counts.malformed += malformed
         counts.rows += rows.skipped + len(wrong)
-        counts.spaced += _spaced_ids(columns, rows)
         if "timestamp" in columns and timestamp_format is None:
             exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
             keep = rows.frame["keep"]
-            keep = as_text(keep) if keep.dtype.kind == "f" else keep
+            keep = as_text(keep) if keep.dtype.kind in "if" else keep
             wrong |= ~keep.isin(kept).to_numpy()
         if wrong.any():
             columns = {role: values[~wrong] for role, values in columns.items()}
@@ -391,13 +390,11 @@ class _Counts:
         rows: number of rows.
         events: number of events.
         malformed: number of rows that are skipped because they are malformed.
-        spaced: number of ids from which spaces are left out.
     """
 
     rows: int = 0
     events: int = 0
     malformed: int = 0
-    spaced: int = 0
 
     def report(self, name: str, kept: Collection[str] | None) -> None:
         """Log what is left out, and refuse a file of which too much is."""
@@ -413,27 +410,9 @@ class _Counts:
                 self.malformed,
                 self.rows,
             )
-        if self.spaced:
-            _LOG.warning(
-                "%s: spaces around %d ids of users and items, in %d lines, are left out",
-                name,
-                self.spaced,
-                self.rows,
-            )
         if not self.events:
             only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
             raise DataError(f"{name}: holds no events{only}")
-
-
-def _spaced_ids(columns: Mapping[str, NDArray[Any]], rows: Rows) -> int:
-    """Return how many ids have spaces around them in the file."""
-    if rows.has_plain_text:
-        return 0
-    return sum(
-        int((columns[role] != rows.frame[role].to_numpy(dtype=object)).sum())
-        for role in ("user", "item")
-        if columns[role].dtype == object
-    )
 
 
 def _values(
@@ -497,18 +476,12 @@ def _ids(
     """Return the (rows,) ids, and which of them are empty or have a line break."""
     if column.dtype.kind == "i":  # the file writes them as str does
         return column.to_numpy(), np.zeros(len(column), dtype=np.bool_)
-    if rows.has_plain_text:
-        plain = column.to_numpy(dtype=object)
-        return plain, plain == ""
     ids = id_column(column)
     refuse_rows(
         ids.is_inexact, lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}", rows.place
     )
-    texts = ids.text
-    wrong = ids.number < 0
-    if rows.has_line_breaks:
-        wrong |= column.str.contains("\n", regex=False).to_numpy(dtype=np.bool_)
-    return texts, wrong
+    is_wrong = np.append(ids.ids.str.contains("\n", regex=False), True)
+    return ids.text, is_wrong[ids.number]
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -545,7 +518,8 @@ def _times(
     Times that are not numbers become nanoseconds since 1970 in UTC.
     """
     if timestamp_format is not None:
-        times = _parsed(column, timestamp_format).mask(column.isin(_NOT_TIMES))
+        texts = column.astype(str)
+        times = _parsed(texts, timestamp_format).mask(texts.isin(_NOT_TIMES))
     elif isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
         times = pd.to_datetime(column, utc=True)
     else:

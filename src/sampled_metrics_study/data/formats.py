@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,20 +12,18 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sampled_metrics.checks import did_you_mean
-from sampled_metrics.core.data.records import json_rows, list_rows, parquet_rows
-from sampled_metrics.core.data.tables import (
-    LONGEST_LINE,
-    ColumnError,
-    Csv,
-    Rows,
-    Text,
-    require_columns,
-    without_types,
-)
+from sampled_metrics.core.data.tables import BLOCK_BYTES, Csv, Rows, Text
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.running import LATE, terminal_bar
 from sampled_metrics_study.data.archives import open_member
 from sampled_metrics_study.data.events import EventChunk, events_of_rows
+from sampled_metrics_study.data.records import (
+    ColumnError,
+    json_rows,
+    list_rows,
+    parquet_rows,
+    require_columns,
+)
 
 Column = str | int
 """Name of a column, or its position from 1 in a file without a header."""
@@ -286,19 +285,18 @@ def _csv(
         fields: number of fields; None for that of the first line.
         optional: roles that a file may lack.
     """
-    table = Csv(Text(stream, name), separator, has_quotes=quotes)
+    text = Text(stream, name)
+    place = f"{name}, line {text.line}"
+    table = Csv(text, separator, has_quotes=quotes)
     has_header = isinstance(columns["user"], str)
-    if has_header and not table.first:
+    if has_header and not table.header:
         raise ColumnError(f"{name}: is empty; the first line has the names of the columns")
-    header: list[Column] = list(range(1, len(table.first) + 1))
+    header: list[Column] = list(range(1, len(table.header) + 1))
     if has_header:
         # a column may be named with the type that RecBole writes after its name, or without
-        untyped = without_types(table.first)
         header = [
-            typed if typed in columns.values() else plain
-            for typed, plain in zip(table.first, untyped, strict=True)
+            name if name in columns.values() else _TYPE.sub("", name) for name in table.header
         ]
-    place = f"{name}, line {table.text.line}"
     if fields is not None and len(header) not in (0, fields):
         raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
     present = {
@@ -308,14 +306,12 @@ def _csv(
         require_columns(place, header, present.values())
     names = {header.index(column): role for role, column in present.items() if header}
     yield from table.rows(
-        names,
-        has_header=has_header,
-        numbers=numbers,
-        integers={"user", "item"} - {*numbers},
-        text=object,
-        skips_bad_lines=skips_bad_lines,
+        names, has_header=has_header, numbers=numbers, skips_bad_lines=skips_bad_lines
     )
 
+
+_TYPE = re.compile(r":(?:token|float)(?:_seq)?$")
+"""The type after a name of a column in RecBole's atomic files, as in `user_id:token`."""
 
 _POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
 _MOVIELENS = {"user": "userId", "item": "movieId", "rating": "rating", "timestamp": "timestamp"}
@@ -482,5 +478,5 @@ def _whole_lines(stream: BinaryIO) -> bytes:
     """Return the beginning of a stream of text, up to the end of a line."""
     beginning = stream.read(_BEGINNING)
     if b"\n" not in beginning:
-        return beginning + stream.readline(LONGEST_LINE)
+        return beginning + stream.readline(BLOCK_BYTES)
     return beginning[: beginning.rfind(b"\n") + 1]

@@ -82,10 +82,7 @@ def test_a_range_of_numbers_with_a_name_is_kept_in_parquet(tmp_path: Any) -> Non
         assert rows(sm.exact_ranks(source)) == [(0, 3, 9), (1, 1, 9), (2, 2, 9)]
 
 
-def test_a_range_in_parts_of_a_parquet_file_goes_on(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sampled_metrics.core.data.records._PARQUET_ROWS", 2)
+def test_the_index_of_a_parquet_file(tmp_path: Any) -> None:
     ranks = pd.DataFrame(
         {"rank": [3, 1, 2, 4, 5], "candidates": 9}, index=pd.RangeIndex(10, 20, 2, name="user")
     )

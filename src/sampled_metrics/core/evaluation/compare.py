@@ -38,7 +38,6 @@ from sampled_metrics.core.inference.families import Margin, max_t_rate
 from sampled_metrics.core.inference.seeds import pooled
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike
-from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.groups import Groups, runs_by_group
 from sampled_metrics.core.ranks.runs import (
     Runs,
@@ -57,7 +56,6 @@ BONFERRONI = "Bonferroni"
 """How the intervals of all pairs hold together."""
 
 
-@says_what_to_write
 @on_one_thread
 def compare(
     ranks: Mapping[str, Any],

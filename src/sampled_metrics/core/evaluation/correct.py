@@ -33,7 +33,6 @@ from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.inference.strict import Sample, unexplained
 from sampled_metrics.core.metrics import Metric, MetricsLike, metric, metrics_by_label
-from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.core.ranks.sampled import impossible_with_replacement
@@ -50,7 +49,6 @@ BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
 
 
-@says_what_to_write
 @on_one_thread
 def correct(
     ranks: Any,

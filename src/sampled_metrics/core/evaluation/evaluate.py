@@ -16,14 +16,12 @@ from sampled_metrics.core.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.core.findings import Finding, about
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, alike, metrics_by_label
-from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.running import on_one_thread
 
 
-@says_what_to_write
 @on_one_thread
 def evaluate(
     ranks: Any,

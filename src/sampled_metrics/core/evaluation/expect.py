@@ -19,14 +19,12 @@ from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.expectation import DesignWeights, Expectation, mean_of_rows
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import MetricsLike, metrics_by_label
-from sampled_metrics.core.ranks.calls import says_what_to_write
 from sampled_metrics.core.ranks.runs import tables_by_name
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.draws import EQUAL, probability_of_order
 from sampled_metrics.running import on_one_thread
 
 
-@says_what_to_write
 @on_one_thread
 def expect(
     ranks: Any,

@@ -10,9 +10,9 @@ import itertools
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -22,15 +22,9 @@ from sampled_metrics import file_io
 from sampled_metrics.checks import MOST, Floats, Ints, refuse_masked, require_flags
 from sampled_metrics.core.data.labels import refuse_other_labels
 from sampled_metrics.core.data.tables import Place, refuse_rows
-from sampled_metrics.core.findings import Finding, from_source
-from sampled_metrics.core.ranks.calls import reads
-from sampled_metrics.core.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.core.ranks.reading import (
-    columns_by_recommender,
-    has_counts,
-    require_effect,
-    tables_of,
-)
+from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.ranks.frames import CONTENT, Columns, PerUser, RanksLike
+from sampled_metrics.core.ranks.reading import Layout, tables_of
 from sampled_metrics.core.ranks.table import (
     OutcomeValues,
     Ranked,
@@ -38,7 +32,6 @@ from sampled_metrics.core.ranks.table import (
     require_exact_ids,
     span,
 )
-from sampled_metrics.core.ranks.truncation import seems_truncated
 from sampled_metrics.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,13 +40,9 @@ if TYPE_CHECKING:
 
 COLUMNS = ("user", "candidates", "above", "tied")
 
-ABOVE_AND_TIED = "the columns above and tied are counts from 0, and exact"
-"""Why options of ranks have no effect on them."""
-
-_FEW = 20  # if no rank of so many users comes near n, a caution says so
-_MANY = 200  # and of so many, the command refuses them
-_USUAL_SIZES = (51, 100, 101, 201, 501, 1000, 1001)  # of samples, with the held-out item
-_FAR = 10  # a rank comes near n if it is above n / 10 + 1, the largest rank among n / 10 negatives
+_MANY = 100
+_TENTH = 10
+"""Ranks of so many users are refused as exact ones if all are in the best tenth."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,105 +256,52 @@ class ExactRanks(Ranked):
 
 
 def table_of_columns(
-    columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False
+    columns: Columns, candidates: PerUser | None = None, exact: bool = False
 ) -> ExactRanks:
     """Return the exact ranks of columns; parameters and errors as in `exact_ranks`."""
     require_flags(exact=exact)
-    _require_exact_columns(columns)
-    shifted: tuple[Finding, ...] = ()
-    if "above" in columns or "tied" in columns:
-        columns.require("above", "tied")
-        above = columns.whole_numbers("above", 0)
-        tied = columns.whole_numbers("tied", 0)
-    else:
-        ranks, shifted = columns.ranks()
-        above = ranks - 1
-        tied = np.zeros_like(ranks)
-    columns = columns if candidates is None else columns.without_candidates()
-    n = columns.column_or_argument("candidates", candidates, 1)
-    users = columns.users()
-    written = columns.written
-    groups = columns.groups()
-    findings = (*columns.remarks, *shifted)
-    place = columns.place
-    seed_name = columns.seed_name
-    table = ExactRanks(
-        users, n, above, tied, place, findings, columns.name, written, groups, seed_name
-    )
-    return table if exact or "above" in columns else _with_caution(table, columns, name)
-
-
-def _require_exact_columns(columns: Columns) -> None:
-    """Raise DataError if columns are of sampled ranks, or have ranks in two ways."""
     if "negatives" in columns:
         raise DataError(
-            f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are "
-            "sampled ones; `correct` takes those, or remove the column if they are ranks among "
-            "all candidates"
+            f"{columns.name}: has a column {columns.called('negatives')}, so its ranks are "
+            "sampled; `sampled_ranks` reads those"
         )
-    if "rank" in columns and ("above" in columns or "tied" in columns):
-        raise DataError(
-            f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above "
-            "and tied"
-        )
-
-
-def _with_caution(table: ExactRanks, columns: Columns, name: str) -> ExactRanks:
-    """Return a table with a caution if no rank comes near n; refuse ranks that seem sampled.
-
-    Raises DataError if the ranks end as among sampled negatives, or, of many users of the command,
-    if none comes near n.
-    """
-    last = int(table.above.max()) + 1
-    most = float(np.median(table.candidates))
-    rank, best = columns.written
-    shallow = (
-        f"{name}: no {rank} of {len(table)} is above {last - 1 + best} of {most:.0f} candidates"
+    above, tied = columns.counts()
+    n = columns.column_or_argument("candidates", candidates, 1)
+    table = ExactRanks(
+        user=columns.users_of_ranks(),
+        candidates=n,
+        above=above,
+        tied=tied,
+        place=columns.place,
+        findings=columns.remarks_on_ranks(candidates=candidates),
+        source=columns.name,
+        written=columns.written,
+        groups=columns.groups(),
+        seed_name=columns.seed_name,
     )
-    if seems_truncated(table.above + 1, most):
-        raise DataError(
-            f"{shallow}, as among {last - 1} sampled negatives or a few more; correct, compare and "
-            "report take sampled ranks, with the number that was drawn for each user, such as "
-            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say "
-            "--exact (in Python exact=True, in a config exact: true)"
-        )
-    if len(table) < _FEW:
-        return table
-    if last - 1 > most / _FAR:
-        return _with_caution_on_size(table, name)
-    if columns.refuses_shallow and len(table) >= _MANY:
-        raise DataError(
-            f"{shallow}, as among sampled negatives; if they are sampled, say how many negatives "
-            "with --negatives (correct, compare and report take it); if they are exact, say "
-            "--exact"
-        )
-    values = {"column": rank, "rows": len(table), "last": last - 1 + best, "candidates": most}
-    caution = from_source([Finding("shallow-ranks", values=values)], name)
-    return replace(table, findings=(*table.findings, *caution))
+    if not (exact or columns.are_counts):
+        _refuse_sampled(table, columns)
+    return table
 
 
-def _with_caution_on_size(table: ExactRanks, name: str) -> ExactRanks:
-    """Return a table with a caution if its users have as many candidates as samples often have."""
-    n = int(table.candidates[0])
-    if n not in _USUAL_SIZES or (table.candidates != n).any():
-        return table
-    values = {"rows": len(table), "candidates": n}
-    caution = from_source([Finding("usual-sample", values=values)], name)
-    return replace(table, findings=(*table.findings, *caution))
+def _refuse_sampled(table: ExactRanks, columns: Columns) -> None:
+    """Raise DataError if ranks of many users are all in the best tenth of their candidates.
+
+    Exact ranks rarely are, and ranks among sampled negatives often.
+    """
+    if ((table.above + 1) * _TENTH > table.candidates).any():
+        return
+    users = int(table.user_numbers.max()) + 1
+    if users < _MANY:
+        return
+    rank, best = columns.written
+    raise DataError(
+        f"{columns.name}: the largest {rank} of {users} users is {table.above.max() + best}, in "
+        "the best tenth of the candidates, as ranks among sampled negatives are; give negatives "
+        "(--negatives) for those, or exact=True (--exact, in a config exact: true) for exact ranks"
+    )
 
 
-@overload
-def exact_ranks(
-    ranks: str | os.PathLike[str],
-    *,
-    candidates: PerUser | None = None,
-    exact: bool = False,
-    zero_based: bool = False,
-    groups: str | None = None,
-) -> ExactRanks: ...
-
-
-@overload
 def exact_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
@@ -373,64 +309,45 @@ def exact_ranks(
     exact: bool = False,
     by: str | None = None,
     seeds: str | None = None,
+    user_column: str | None = None,
     rank_column: str | Sequence[str] | None = None,
+    candidates_column: str | None = None,
     zero_based: bool = False,
     groups: str | None = None,
-) -> Any: ...
-
-
-@reads(ExactRanks)
-def exact_ranks(
-    ranks: RanksLike | Mapping[str, RanksLike],
-    *,
-    candidates: PerUser | None = None,
-    exact: bool = False,
-    by: str | None = None,
-    seeds: str | None = None,
-    rank_column: str | Sequence[str] | None = None,
-    zero_based: bool = False,
-    groups: str | None = None,
-) -> ExactRanks | list[ExactRanks] | dict[str, ExactRanks | list[ExactRanks]]:
+) -> Any:
     r"""Read ranks among all candidates.
 
     Args:
-        ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the
-            columns candidates and rank, or candidates, above and tied (ties count in expectation);
-            or the path of a csv or parquet file of such columns, or of one rank per line. A column
-            user is optional. A named index of pandas is a column, and one of text without a name is
-            the users if there is no such column. A column negatives raises an error, because it
-            marks ranks among sampled negatives. A mapping from the names of recommenders to any of
-            these gives a mapping.
-        candidates: (users,) or one number: n, the number of ranked items, including the held-out
-            item. It replaces a column of the ranks, and a remark says so. An array is in the order
-            of the ranks, and a Series is by the labels of its index, the users or the rows. Only
-            AUC depends on it.
-        exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as
-            among sampled negatives are refused, and results begin with a caution if no rank is
-            above a tenth of n (docs/how-to/tables.md). The columns above and tied are exact, so it
-            is refused for them.
+        ranks: (rows,) ranks of the held-out items, from 1, best first; or a table with the columns
+            candidates and rank, or candidates, above and tied (ties count in expectation); or the
+            path of a csv or parquet file with such columns, or with one rank per line. A column
+            user is optional. A named index of pandas is a column. A mapping from the names of
+            recommenders to any of these gives a mapping.
+        candidates: n, the number of ranked items, including the held-out item: one number for all
+            rows, a (rows,) array, or numbers by user (a mapping, or a Series with the users as its
+            index). It replaces a column of the ranks. Only AUC depends on it.
+        exact: that the ranks are exact although all are in the best tenth of the candidates. Ranks
+            of 100 users or more are refused then, as ranks among sampled negatives are such.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from
             these names.
-        seeds: the column that says of which seed of a training each row is. A recommender with
-            several seeds gives a list of their tables, in the order of the seeds, as `compare` and
-            `correct` take it. Without this argument, a column that is called seed, run, draw, fold,
-            trial, repetition or replicate, or likewise, is refused if it has several values. Folds,
-            of which each user is in one, are no seeds: leave their column out.
+        seeds: the column of the seeds of a training. A recommender with several seeds gives a list
+            of their tables, in the order of the seeds, as `compare` and `correct` take it.
+        user_column: the column of users, if it has another name; likewise `candidates_column`.
         rank_column: the column of ranks, if it has another name; or several, of one recommender
             each, which give a mapping from these names.
+        candidates_column: the column of numbers of candidates, if it has another name.
         zero_based: whether ranks start at 0, in place of 1.
         groups: the column of the groups of the rows, of users or of held-out items, for metrics by
             group (`groups=True` of `evaluate` and `compare`).
 
     Returns:
-        The ranks, or a list of those of several seeds, or a mapping from the names of several
-        recommenders to either.
+        The `ExactRanks`, or a list of those of several seeds, or a mapping from the names of
+        several recommenders to either.
 
     Raises:
-        DataError: the ranks cannot be read, are not exact, or lack n; a column may have seeds and
-            is named by no argument; or `seeds` has folds. The message names the file and the line.
-        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text; or `exact` or
-            `zero_based` is for no table, as all have the columns above and tied.
+        DataError: the ranks cannot be read, are not exact, or lack n; or a column that no argument
+            names distinguishes several rows of each user. The message names the file and the line.
+        ConfigError: the name of a column is not text.
 
     Examples:
         >>> import pathlib, tempfile
@@ -457,13 +374,18 @@ def exact_ranks(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups, seeds)
-    for option, is_given in {"exact": exact, "zero_based": zero_based}.items():
-        if is_given:
-            require_effect(option, columns, lambda table: not has_counts(table), ABOVE_AND_TIED)
-    return tables_of(
-        columns, partial(table_of_columns, candidates=candidates, exact=exact), [candidates]
+    layout = Layout.of(
+        CONTENT,
+        by=by,
+        seeds=seeds,
+        groups=groups,
+        zero_based=zero_based,
+        rank_column=rank_column,
+        user_column=user_column,
+        candidates_column=candidates_column,
     )
+    table_of = partial(table_of_columns, candidates=candidates, exact=exact)
+    return tables_of(ranks, layout, table_of, [candidates])
 
 
 def read_rank_tables(

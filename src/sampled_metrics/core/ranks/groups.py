@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics.checks import counted, shown
+from sampled_metrics.checks import shown
 from sampled_metrics.core.data.ids import as_text
-from sampled_metrics.core.data.labels import counts_rows
 from sampled_metrics.core.data.tables import refuse_rows
 from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.ranks.frames import in_order
+from sampled_metrics.core.ranks.lookup import values_of_rows
 from sampled_metrics.core.ranks.reading import read_columns
 from sampled_metrics.core.ranks.runs import Runs
 from sampled_metrics.core.ranks.table import Table
@@ -42,16 +43,15 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
 
     Raises DataError if the file cannot be read, lacks a column, or has a user twice.
     """
-    columns = read_columns(path, names=[kind])
-    columns.require("user")
+    columns = read_columns(path)
+    columns.require("user", kind)
     number, users = columns.ids("user")
-    groups = as_text(columns.frame[columns.in_source(kind)])
     refuse_rows(
         pd.Series(number).duplicated(),
         lambda row: f"user {users[number[row]]} is there twice",
         columns.place,
     )
-    return dict(zip(users[number], groups, strict=True))
+    return dict(zip(users[number], as_text(columns[kind]), strict=True))
 
 
 def runs_by_group(
@@ -118,45 +118,17 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
         raise DataError(
             f"{name or 'ranks'}: has no column user, which a mapping from users to groups needs"
         )
-    labels = pd.Series([*groups.keys()], dtype=object)
-    names = as_text(labels)
-    if names.duplicated().any():
-        raise DataError(f"groups: user {names[names.duplicated()].iloc[0]} is there twice, as text")
-    if (
-        isinstance(groups, pd.Series)
-        and counts_rows(groups.index)
-        and len(groups) == len(table.user)
-    ):
-        return _groups_by_row(table, groups, names)
-    values = [*groups] if isinstance(groups, pd.Series) else [*groups.values()]
-    by_user = dict(zip(names, as_text(pd.Series(values, dtype=object)), strict=True))
-    users = as_text(pd.Series(table.user)).tolist()
-    if missing := [user for user in dict.fromkeys(users) if not by_user.get(user, "")]:
-        raise DataError(
-            f"groups: {counted(len(missing), 'user')} of {name or 'the ranks'} have none, for "
-            f"instance {missing[0]}"
-        )
-    return np.array([by_user[user] for user in users], dtype=np.str_)
+    index = pd.RangeIndex(len(table.user))
+    what = f"{name or 'ranks'}: groups"
 
+    def place(row: int) -> str:
+        return f"{name or 'ranks'}, row {row + 1}"
 
-def _groups_by_row(table: Table, groups: pd.Series, labels: pd.Series) -> NDArray[np.str_]:
-    """Return the (rows,) groups from a Series with an entry for each row, and without labels.
-
-    Raises DataError if a row has no group, or the index may be users, too, and these would have
-    other groups.
-    """
-    by_row = as_text(groups.reset_index(drop=True))
-    if (by_row == "").any():
-        raise DataError(f"groups: row {int(np.argmax(by_row == '')) + 1} has none")
-    users = as_text(pd.Series(table.user))
-    places = pd.Index(labels).get_indexer(users)
-    are_users = len(np.unique(places)) == len(labels) and (places >= 0).all()
-    if are_users and (by_row.to_numpy()[places] != by_row.to_numpy()).any():
-        raise DataError(
-            "groups: the index of the Series may be rows or users; call it user, or read the "
-            "ranks with the column of groups"
-        )
-    return by_row.to_numpy(dtype=np.str_)
+    names = as_text(pd.Series(values_of_rows(groups, table.user, index, what, place))).to_numpy(
+        dtype=np.str_
+    )
+    refuse_rows(names == "", lambda row: "has no group", place)
+    return names
 
 
 def _names(groups_by_table: Mapping[str, NDArray[np.str_]]) -> list[str]:
@@ -164,7 +136,7 @@ def _names(groups_by_table: Mapping[str, NDArray[np.str_]]) -> list[str]:
 
     Raises DataError if one is ALL, or there are too few or too many.
     """
-    names = sorted({str(name) for rows in groups_by_table.values() for name in np.unique(rows)})
+    names = {str(name) for rows in groups_by_table.values() for name in np.unique(rows)}
     if ALL in names:
         raise DataError(
             f"groups: a group is called {ALL}, as all rows are here; give it another name"
@@ -172,9 +144,6 @@ def _names(groups_by_table: Mapping[str, NDArray[np.str_]]) -> list[str]:
     if not 2 <= len(names) <= MOST_GROUPS:
         raise DataError(
             f"groups: there must be from 2 to {MOST_GROUPS} groups, not {len(names)}, such as "
-            f"{shown(names[0])}"
+            f"{shown(min(names))}"
         )
-    try:
-        return sorted(names, key=float)
-    except ValueError:
-        return names
+    return in_order(names)

@@ -1,14 +1,15 @@
-"""Columns of ranks from files, tables and mappings. Errors name the file and the line."""
+"""Tables of ranks from files, data frames and mappings. Errors name the file and the line."""
 
+import glob
 import gzip
 import itertools
 import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from numbers import Number
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,39 +18,20 @@ import pandas as pd
 
 from sampled_metrics.checks import check_label, check_labels, require_flags
 from sampled_metrics.core.data.ids import as_text
-from sampled_metrics.core.data.labels import INDEX, has_labels
-from sampled_metrics.core.data.records import parquet_array, parquet_rows
-from sampled_metrics.core.data.tables import (
-    LONGEST_LINE,
-    SPACES,
-    Csv,
-    Readable,
-    Rows,
-    Text,
-    joined,
-    without_types,
-)
-from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.data.labels import with_index
+from sampled_metrics.core.data.tables import SPACES, Csv, Readable, Text, joined, read_parquet
 from sampled_metrics.core.ranks.frames import (
-    CONTENT,
     NAMES,
-    RUNS,
     Columns,
     PerUser,
     are_lists,
-    can_be_used,
     columns_of,
     plain,
 )
-from sampled_metrics.core.ranks.seeds import runs_of
+from sampled_metrics.core.ranks.lookup import is_by_row
 from sampled_metrics.core.ranks.table import Table
-from sampled_metrics.errors import ConfigError, DataError, printable, reason
+from sampled_metrics.errors import DataError, printable, reason
 from sampled_metrics.file_io import opened, path_text
-
-MOST_COLUMNS = 64
-"""Of a table with more columns, keep only those that are used."""
-
-_NAMED = 34  # columns that a finding names: a sentence shows 100 letters
 
 _TREC = {
     r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+\S+[ \t]+\S+\s*": {
@@ -63,48 +45,50 @@ _TREC = {
 """Patterns of the first line of a TREC run and of qrels, and the places of their columns.
 
 The scores order a run.
-
-The last column of a run is its name, which tells apart those of a file that has several.
 """
 
 SEPARATORS = ",;\t|"
 """Separators of fields that are noticed; the first one that the first line has is taken."""
 
+UNNAMED = ""
+"""Name of a recommender that has none."""
 
-def read_columns(
-    path: str | os.PathLike[str], separator: str | None = None, names: Collection[str] = ()
-) -> Columns:
+UNNAMED_TABLE = "ranks"
+"""What messages call the table of a recommender without a name."""
+
+Kind = TypeVar("Kind", bound=Table)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> Columns:
     """Read a file of ranks: parquet if its name ends so, else csv, gzipped if the name ends in .gz.
 
-    The first line of a csv file names the columns. A file without a header and with one number per
-    line is a column of ranks. A TREC run has the columns user, item, score and run, and qrels user,
-    item and relevance. Of a csv file with more than 64 columns, those with usual names and those of
-    `names` are kept. The separator is noticed if it is a comma, a semicolon, a tab or a bar. Raises
-    DataError if the file cannot be read as a table, or a large csv file has no column of ranks or
-    items; the message names the line if there is one.
+    A folder, or a pattern such as ``ranks/*.parquet``, is read as its parquet files. The first line
+    of a csv file names the columns. A file without a header and with one number per line is a
+    column of ranks. A TREC run has the columns user, item, score and run, and qrels user, item and
+    relevance. The separator is noticed if it is a comma, a semicolon, a tab or a bar. Raises
+    DataError if the file cannot be read as a table; the message names the line if there is one.
     """
     name = printable(path_text(path))
-    if os.path.isdir(path):
-        raise DataError(f"{name}: is a directory, not a csv file")
-    if Path(path).suffix.lower() == ".sqlite":
-        raise DataError(
-            f"{name}: is no table; read_ranks reads staged ranks, and the command takes them as "
-            "they are"
-        )
+    is_folder = os.path.isdir(path)
+    if is_folder or (glob.has_magic(name) and not os.path.exists(path)):
+        pattern = os.path.join(glob.escape(name), "*.parquet") if is_folder else name
+        parts = sorted(glob.glob(pattern))
+        if not parts:
+            raise DataError(f"{name}: has no parquet files")
+        frames = [read_columns(part).frame for part in parts]
+        frame = pd.concat(frames, ignore_index=True)
+        return Columns(name, frame, lambda row: f"{name}, row {row + 1}")
+    if Path(path).suffix.lower() == ".npz":
+        raise DataError(f"{name}: is no table; read_ranks reads staged ranks")
     with _opened(path, name) as file:
         if Path(path).suffix.lower() == ".parquet":
-            return _columns(parquet_rows(file, name), name, name)
-        return read_stream(file, name, separator, names)
-
-
-def read_labelled(path: str | os.PathLike[str]) -> Any:
-    """Read the numbers of a parquet file: as a frame if pandas wrote it, with labels, or an array.
-
-    Raises DataError if the file cannot be read, or has no rows.
-    """
-    name = printable(path_text(path))
-    with _opened(path, name) as file:
-        return parquet_array(file, name)
+            frame = with_index(read_parquet(file, name), name)
+            frame = frame.reset_index(drop=True)
+            return Columns(name, frame, lambda row: f"{name}, row {row + 1}")
+        return read_stream(file, name, separator)
 
 
 @contextmanager
@@ -120,9 +104,9 @@ def _opened(path: str | os.PathLike[str], name: str) -> Iterator[Any]:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
 
-def read_standard_input(separator: str | None = None, names: Collection[str] = ()) -> Columns:
+def read_standard_input(separator: str | None = None) -> Columns:
     """Read a csv table of ranks from standard input; otherwise as `read_columns`."""
-    return read_stream(standard_input(), "stdin", separator, names)
+    return read_stream(standard_input(), "stdin", separator)
 
 
 def standard_input() -> Readable:
@@ -132,248 +116,187 @@ def standard_input() -> Readable:
     return sys.stdin.buffer
 
 
-def read_stream(
-    stream: Readable, name: str, separator: str | None = None, names: Collection[str] = ()
-) -> Columns:
+def read_stream(stream: Readable, name: str, separator: str | None = None) -> Columns:
     """Read a csv table of ranks from an open binary stream; otherwise as `read_columns`."""
     try:
-        return _read_csv(Text(stream, name), separator, names)
+        text = Text(stream, name)
+        first_line = text.block.partition(b"\n")[0].decode(errors="ignore")
+        if first_line.lstrip().startswith(("{", "[")):
+            raise DataError(
+                f"{name}, line 1: is JSON, and tables are csv or parquet; in Python, give the "
+                f"table that pandas.read_json returns"
+            )
+        if separator is None:
+            for pattern, names in _TREC.items():
+                if re.fullmatch(pattern, first_line):
+                    return _columns_of_csv(
+                        Csv(text, SPACES, has_quotes=False), name, names, has_header=False
+                    )
+        csv = Csv(text, _noticed_separator(first_line) if separator is None else separator)
+        if re.fullmatch(r"\s*[0-9]+\s*", first_line):
+            return _columns_of_csv(csv, name, {0: "rank"}, has_header=False)
+        names = dict(enumerate(column.strip() for column in csv.header))
+        return _columns_of_csv(csv, name, names, has_header=True)
     except OSError as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
 
-def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Columns:
-    place = f"{text.name}, line {text.line}"
-    top = text.block[:LONGEST_LINE].decode(errors="ignore")
-    first_line = top.split("\n", 1)[0]
-    if first_line.lstrip().startswith(("{", "[")):
-        advice = _instead_of_json(text.name, first_line)
-        raise DataError(f"{place}: is JSON, and tables are csv or parquet; {advice}")
-    trec = _trec_columns(first_line) if separator is None else {}
-    if trec:
-        lines = Csv(text, SPACES, has_quotes=False)
-        rows = lines.rows(trec, has_header=False, integers=trec.values())
-        return _columns(rows, text.name, place)
-    table = Csv(text, _noticed_separator(top) if separator is None else separator)
-    if not any(table.first):
-        raise DataError(
-            f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied"
-        )
-    if len(table.first) == 1 and re.fullmatch(r"\s*[0-9]+\s*", table.first[0]):
-        rows = table.rows({0: "rank"}, has_header=False, integers={"rank"})
-        return _columns(rows, text.name, place)
-    header = without_types([column.strip() for column in table.first])
-    is_wide = len(header) > MOST_COLUMNS
-    has_content = any(column in names or can_be_used(column, CONTENT) for column in header)
-    if not has_content and (is_wide or not text.is_last):  # a large file is not read in vain
-        nothing = pd.DataFrame([[""] * len(header)], columns=header)
-        # which raises DataError, with what to do
-        Columns(text.name, nothing, str, place).require(*(names or ["rank"]))
-    used = {
-        position: column
-        for position, column in enumerate(header)
-        if not is_wide or _is_kept(column, position, names)
-    }
-    findings: tuple[Finding, ...] = ()
-    if is_wide:
-        unread = [column for position, column in enumerate(header) if position not in used]
-        values = {
-            "source": text.name,
-            "unread": len(unread),
-            "all": len(header),
-            "columns": unread[:_NAMED],
-        }
-        findings = (Finding("columns-not-read", values=values),)
-    rows = table.rows(used, has_header=True, integers=used.values())
-    return _columns(rows, text.name, place, findings)
+def _noticed_separator(first_line: str) -> str:
+    """Return the separator of the fields of a csv file."""
+    unquoted = re.sub('"[^"]*"', "", first_line)
+    return next((separator for separator in SEPARATORS if separator in unquoted), ",")
 
 
-def _trec_columns(first_line: str) -> dict[int, str]:
-    """Return the columns of a file of TREC by their places, from its first line; else none."""
-    for pattern, columns in _TREC.items():
-        if re.fullmatch(pattern, first_line):
-            return columns
-    return {}
+def _columns_of_csv(csv: Csv, name: str, names: Mapping[int, str], has_header: bool) -> Columns:
+    parts = list(csv.rows(names, has_header=has_header))
+    if not parts:
+        raise DataError(f"{name}: has no rows")
+    rows = joined(parts)
+    return Columns(name, rows.frame, rows.place)
 
 
-def _noticed_separator(top: str) -> str:
-    """Return the separator of the fields of a csv file, from its beginning."""
-    unquoted = re.sub('"[^"]*"', "", top).split("\n", 1)[0]
-    return next((sign for sign in SEPARATORS if sign in unquoted), ",")
+# --- tables -------------------------------------------------------------------------------------
 
 
-def _is_kept(column: str, position: int, names: Collection[str]) -> bool:
-    """Return whether a column of a file with many columns is read."""
-    is_index = column == INDEX and position == 0
-    return is_index or column in names or can_be_used(column) or plain(column) in RUNS
+@dataclass(frozen=True)
+class Layout:
+    """Where a table has its recommenders, seeds and columns.
 
-
-def _instead_of_json(name: str, first_line: str) -> str:
-    """Return what is read in place of a file of JSON, by its first line."""
-    lines = ", lines=True" if first_line.lstrip().startswith("{") else ""
-    if lines and re.search(r":\s*\[\s*\{", first_line):  # a session with a list of events
-        return (
-            "in Python, make a row of each of the nested objects, as "
-            'pandas.json_normalize(objects, "events", "session") does, and give the table'
-        )
-    return f"in Python, give the table pandas.read_json({name!r}{lines})"
-
-
-def _columns(
-    parts: Iterable[Rows], name: str, header: str, findings: tuple[Finding, ...] = ()
-) -> Columns:
-    rows = joined(list(parts))
-    return Columns(name, rows.frame, rows.place, header, findings)
-
-
-Kind = TypeVar("Kind", bound=Table)
-
-UNNAMED = ""
-"""Name of a recommender that has none."""
-
-UNNAMED_TABLE = "ranks"
-"""What messages call the table of a recommender without a name."""
-
-
-Read = Columns | list[Columns] | dict[str, Columns | list[Columns]]
-"""The columns of a recommender, or a list of those of its seeds, or either by recommender."""
-
-
-def columns_by_recommender(
-    ranks: Any,
-    by: str | None = None,
-    rank_column: str | Sequence[str] | None = None,
-    zero_based: bool = False,
-    groups: str | None = None,
-    seeds: str | None = None,
-) -> Read:
-    """Return the columns of a recommender, or of several by name.
-
-    Parameters and errors are those of `exact_ranks`.
+    Attributes:
+        content: the columns of which a dict of columns has one; other dicts are of recommenders.
+        by: the column of the recommenders; None if there is none.
+        seeds: the column of the seeds, likewise.
+        groups: the column of the groups, likewise.
+        names: the names of other columns, by what they are.
+        rank_columns: the columns of ranks of a single recommender, or of several.
+        zero_based: whether ranks start at 0.
     """
-    require_flags(zero_based=zero_based)
-    labels = {"by": by, "groups": groups, "seeds": seeds}
-    for option, label in labels.items():
-        if label is not None:
-            check_label(label, option)
-    if by is not None and by == seeds:
-        raise DataError(
-            f"by and seeds name the same column, {by}; a column has the recommenders or their seeds"
-        )
-    rank_columns = [] if rank_column is None else check_labels(rank_column, "rank_column")
-    is_wide = len(rank_columns) > 1
-    names = {"rank": rank_columns[0]} if len(rank_columns) == 1 else {}
-    kept = [*rank_columns, *(label for label in labels.values() if label is not None)]
-    may_be_by = False
-    parts: dict[str, Columns]
-    if not is_table(ranks, rank_columns):
-        if by is not None or is_wide:
-            raise DataError(
-                "by, and several of rank_column, are for one table that has the ranks of all "
-                "recommenders"
-            )
-        parts = {
-            name: columns_of_table(data, name, names=kept) for name, data in by_name(ranks).items()
+
+    content: tuple[str, ...]
+    by: str | None
+    seeds: str | None
+    groups: str | None
+    names: Mapping[str, str]
+    rank_columns: Sequence[str]
+    zero_based: bool
+
+    @classmethod
+    def of(
+        cls,
+        content: tuple[str, ...],
+        *,
+        rank_column: str | Sequence[str] | None,
+        by: str | None,
+        seeds: str | None,
+        zero_based: bool,
+        groups: str | None = None,
+        **columns: str | None,
+    ) -> "Layout":
+        """Return the layout that a caller of a reader gives, with its options by their names.
+
+        Raises ConfigError if the name of a column is not text, or a flag is not True or False.
+        """
+        require_flags(zero_based=zero_based)
+        for option, label in {"by": by, "seeds": seeds, "groups": groups, **columns}.items():
+            if label is not None:
+                check_label(label, option)
+        names = {
+            option.removesuffix("_column"): label
+            for option, label in columns.items()
+            if label is not None
         }
-    else:
-        columns = columns_of_table(ranks, "ranks", names=kept)
-        if by is not None and is_wide:
-            raise DataError(
-                "by is for one column of ranks, and rank_column names several; give one of them"
+        rank_columns = [] if rank_column is None else check_labels(rank_column, "rank_column")
+        if by is not None and len(rank_columns) > 1:
+            raise DataError("by is for one rank_column, and there are several")
+        return cls(content, by, seeds, groups, names, rank_columns, zero_based)
+
+    def sources(self, data: Any) -> dict[str, list[Columns]]:
+        """Return the columns of the seeds of each recommender, by name.
+
+        A recommender without a name is called `UNNAMED`.
+
+        Raises:
+            DataError: a table or a file cannot be read, or lacks a column that was named.
+        """
+        is_of_several = self.by is not None or len(self.rank_columns) > 1
+        tables: dict[str, Any]
+        if isinstance(data, Mapping) and not self._is_table(data):
+            if is_of_several:
+                raise DataError(
+                    "by, and several of rank_column, are for one table with all recommenders"
+                )
+            tables = by_name(data)
+        elif not is_of_several:
+            tables = {UNNAMED: data}
+        else:
+            columns = source_of(data, UNNAMED_TABLE)
+            if self.by is None:
+                tables = by_name(columns.by_rank_column(self.rank_columns))
+            else:
+                tables = by_name(columns.by(self.by))
+        sources = {}
+        for name, table in tables.items():
+            is_list_of_seeds = isinstance(table, list) and all(
+                isinstance(seed, Columns) for seed in table
             )
-        if by is None and not is_wide:
-            return runs_of(columns.named(names, zero_based, groups), seeds, may_be_by=True)
-        parts = by_name(
-            columns.by_rank_column(rank_columns) if by is None else columns.by_column(by)
-        )
-    return {
-        name: runs_of(part.named(names, zero_based, groups), seeds, may_be_by)
-        for name, part in parts.items()
-    }
+            seeds = table if is_list_of_seeds and table else [table]
+            sources[name] = [part for seed in seeds for part in self._seeds(seed, name)]
+        return sources
 
+    def _is_table(self, data: Mapping[Any, Any]) -> bool:
+        """Return whether a mapping has columns, and not recommenders."""
+        if data and are_lists(data):
+            return True
+        known = {*self.rank_columns, *self.names.values()}
+        for name, values in data.items():
+            is_known = name in known or any(plain(name) in NAMES[kind] for kind in self.content)
+            if is_known and np.ndim(values) == 1:
+                return True
+        return False
 
-def named_parts(columns: Read) -> list[tuple[str, Columns]]:
-    """Return the columns of each seed of each recommender, in order, with its name for messages."""
-    by_recommender = columns if isinstance(columns, dict) else {UNNAMED_TABLE: columns}
-    return [
-        (f"{name}, seed {part.seed_name}" if part.seed_name else name, part)
-        for name, parts in by_recommender.items()
-        for part in (parts if isinstance(parts, list) else [parts])
-    ]
-
-
-def require_effect(
-    option: str, columns: Read, has_effect: Callable[[Columns], bool], why: str
-) -> None:
-    """Raise ConfigError if an option that the caller named has an effect on no table.
-
-    `why` says in words why it has none.
-    """
-    if not any(has_effect(part) for _, part in named_parts(columns)):
-        raise ConfigError(f"{option} (--{option.replace('_', '-')}): {why}; leave it out")
-
-
-def has_counts(columns: Columns) -> bool:
-    """Return whether a table has the columns above and tied in place of ranks."""
-    return "above" in columns and "rank" not in columns
+    def _seeds(self, data: Any, name: str) -> list[Columns]:
+        columns = source_of(data, name or UNNAMED_TABLE)
+        parts = [columns] if self.seeds is None else columns.by_seed(self.seeds)
+        names = dict(self.names)
+        if self.rank_columns:
+            names["rank"] = name if len(self.rank_columns) > 1 else self.rank_columns[0]
+        return [part.named(names, self.zero_based, self.groups) for part in parts]
 
 
 def tables_of(
-    columns: Read, table_of: Callable[[Columns, str], Kind], per_user: Sequence[PerUser | None] = ()
+    data: Any,
+    layout: Layout,
+    table_of: Callable[[Columns], Kind],
+    per_user: Sequence[PerUser | None] = (),
 ) -> Kind | list[Kind] | dict[str, Kind | list[Kind]]:
     """Return the table of a recommender, or a list of those of its seeds, or either by recommender.
 
-    `table_of` makes one from columns and a name. Raises DataError if numbers are given `per_user`,
-    in the order of the ranks and not by labels, and tables differ in their order.
+    `table_of` makes a table from columns. Raises DataError if numbers are given `per_user`, in the
+    order of the rows, and tables differ in their order.
     """
-    tables = [(name, table_of(part, name)) for name, part in named_parts(columns)]
-    are_in_order_of_ranks = any(
-        numbers is not None and np.size(numbers) > 1 and not has_labels(numbers)
-        for numbers in per_user
-    )
-    if are_in_order_of_ranks:
-        known = [(name, table.user) for name, table in tables if table.user is not None]
-        for (name_a, users_a), (name_b, users_b) in itertools.pairwise(known):
-            if not np.array_equal(users_a, users_b):
-                raise DataError(
-                    f"{name_a} and {name_b} have their users in different orders, so candidates "
-                    "and negatives that differ by user must be columns of both, not arguments"
-                )
-    in_turn = iter([table for _, table in tables])
-
-    def next_tables(parts: Columns | list[Columns]) -> Kind | list[Kind]:
-        return [next(in_turn) for _ in parts] if isinstance(parts, list) else next(in_turn)
-
-    if isinstance(columns, dict):
-        return {name: next_tables(parts) for name, parts in columns.items()}
-    return next_tables(columns)
+    tables = {
+        name: [table_of(columns) for columns in seeds]
+        for name, seeds in layout.sources(data).items()
+    }
+    if any(is_by_row(numbers) for numbers in per_user):
+        users = [table.user for seeds in tables.values() for table in seeds]
+        known = [rows for rows in users if rows is not None]
+        if not all(np.array_equal(rows, later) for rows, later in itertools.pairwise(known)):
+            raise DataError(
+                "the tables have their users in different orders, so candidates and negatives that "
+                "differ by user must be columns, or by user, not arrays"
+            )
+    read = {name: seeds[0] if len(seeds) == 1 else seeds for name, seeds in tables.items()}
+    return read[UNNAMED] if [*read] == [UNNAMED] else read
 
 
-def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
-    """Return whether ranks are a table of columns, and not a mapping from recommenders to ranks.
-
-    A mapping is a table if a name that a column of ranks may have, such as rank, position, above or
-    one of `rank_columns`, has numbers: those of a list or a one-dimensional array. Ranked lists,
-    {user: {item: score}}, are a table, too, and so are columns of users, items and scores.
-    """
-    if not isinstance(ranks, Mapping) or (ranks and are_lists(ranks)):
-        return True
-    if all(
-        any(plain(name) in NAMES[column] for name in ranks) for column in ("user", "item", "score")
-    ):
-        return True
-    usual = NAMES["rank"] | NAMES["above"]
-    named = [
-        values for name, values in ranks.items() if plain(name) in usual or name in rank_columns
-    ]
-    return any(map(_are_numbers, named))
-
-
-def _are_numbers(values: Any) -> bool:
-    """Return whether these are a one-dimensional array, or a list of numbers."""
-    if len(getattr(values, "shape", ())) == 1:
-        return True
-    return isinstance(values, list | tuple) and all(isinstance(cell, Number) for cell in values)
+def source_of(data: Any, name: str, number: str = "score") -> Columns:
+    """Return the columns of a table, a file or ranks alone, as `columns_of` does."""
+    if isinstance(data, Table):
+        raise DataError(f"{name}: is {type(data).__name__} already, which is not read again")
+    if isinstance(data, str | os.PathLike):
+        return read_columns(data)
+    return columns_of(data, name, number)
 
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
@@ -391,19 +314,3 @@ def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     if not all(names):
         raise DataError("ranks: the name of a recommender is empty")
     return dict(zip(names, ranks.values(), strict=True))
-
-
-def columns_of_table(
-    data: Any, name: str, number: str = "score", names: Collection[str] = ()
-) -> Columns:
-    """Return the columns of a table, a file or ranks alone.
-
-    Parameters and errors are those of `columns_of`.
-
-    Of a csv file with many columns, those of `names` are kept, as in `read_columns`.
-    """
-    if isinstance(data, Table):
-        raise DataError(f"{name}: is {type(data).__name__} already, which is not read again")
-    if isinstance(data, str | os.PathLike):
-        return read_columns(data, names=names)
-    return columns_of(data, name, number)

@@ -24,13 +24,11 @@ from sampled_metrics.checks import (
 )
 from sampled_metrics.core.data.labels import refuse_other_labels
 from sampled_metrics.core.data.tables import Place, refuse_rows
-from sampled_metrics.core.findings import Finding, from_source
-from sampled_metrics.core.ranks.calls import reads
+from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.core.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.core.ranks.reading import columns_by_recommender, tables_of
+from sampled_metrics.core.ranks.frames import CONTENT, Columns, PerUser, RanksLike
+from sampled_metrics.core.ranks.reading import Layout, tables_of
 from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, require_exact_ids, span
-from sampled_metrics.core.ranks.truncation import seems_truncated
 from sampled_metrics.errors import ConfigError, DataError
 
 BY_USER = "by user"
@@ -220,7 +218,6 @@ class SampledRanks(Ranked):
         return ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
 
 
-@reads(SampledRanks)
 def sampled_ranks(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
@@ -230,22 +227,27 @@ def sampled_ranks(
     drawn: str = BY_USER,
     by: str | None = None,
     seeds: str | None = None,
+    user_column: str | None = None,
     rank_column: str | Sequence[str] | None = None,
+    candidates_column: str | None = None,
+    negatives_column: str | None = None,
     zero_based: bool = False,
     groups: str | None = None,
-) -> SampledRanks | list[SampledRanks] | dict[str, SampledRanks | list[SampledRanks]]:
+) -> Any:
     """Read ranks among sampled negatives.
 
     Args:
-        ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1
-            to m + 1; or a DataFrame, or the path of a csv or parquet file, with the column rank and
-            optionally user, candidates and negatives; an index is read as in `exact_ranks`. A
-            mapping from the names of recommenders to any of these gives a mapping.
-        negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the
-            ranks have this column. An array is in the order of the ranks, and a Series is by the
-            labels of its index.
-        candidates: (users,) or one number: n, the number of items in an exact evaluation, including
-            the held-out item. It replaces a column of the ranks, and a remark says so.
+        ranks: (rows,) ranks of the held-out items among themselves and m sampled negatives, from 1
+            to m + 1; or a table, or the path of a csv or parquet file, with the column rank and
+            optionally user, candidates and negatives, as in `exact_ranks`. In place of rank, a
+            table may have the columns above and tied, numbers of negatives: ties are broken at
+            random, the same way in each call. A mapping from the names of recommenders to any of
+            these gives a mapping.
+        negatives: m, the number of sampled negatives: one number for all rows, a (rows,) array, or
+            numbers by user (a mapping, or a Series with the users as its index). It replaces a
+            column of the ranks.
+        candidates: n, the number of items in an exact evaluation, including the held-out item, in
+            the same forms.
         replacement: whether a negative could be sampled twice for the same user.
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts
             assume. "once" if users share negatives, as of one list of candidates for everybody, or
@@ -255,22 +257,25 @@ def sampled_ranks(
             these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,
             that of the draws of negatives. Several seeds, or draws, of a recommender give a list.
+        user_column: the column of users, if it has another name; likewise `candidates_column` and
+            `negatives_column`.
         rank_column: the column of ranks, if it has another name; or several, of one recommender
             each, which give a mapping from these names.
+        candidates_column: the column of numbers of candidates, if it has another name.
+        negatives_column: the column of numbers of negatives, if it has another name.
         zero_based: whether ranks start at 0, in place of 1.
         groups: the column of the groups of the rows, of users or of held-out items, for metrics by
             group.
 
     Returns:
-        The ranks, or a list of those of several seeds, or a mapping from the names of several
-        recommenders to either.
+        The `SampledRanks`, or a list of those of several seeds, or a mapping from the names of
+        several recommenders to either.
 
     Raises:
-        DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; a
-            column may have seeds and is named by no argument; or `seeds` has folds. The message
+        DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; or
+            a column that no argument names distinguishes several rows of each user. The message
             names the file and the line.
-        ConfigError: `by`, `seeds`, `rank_column` or `groups` is not text, or `drawn` is neither "by
-            user" nor "once".
+        ConfigError: the name of a column is not text, or `drawn` is neither "by user" nor "once".
 
     Examples:
         >>> import sampled_metrics as sm
@@ -291,54 +296,61 @@ def sampled_ranks(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    columns = columns_by_recommender(ranks, by, rank_column, zero_based, groups, seeds)
-    options: dict[str, Any] = {
-        "candidates": candidates,
-        "negatives": negatives,
-        "replacement": replacement,
-        "drawn": drawn,
-    }
-    return tables_of(columns, partial(sampled_of_columns, **options), [candidates, negatives])
+    layout = Layout.of(
+        CONTENT,
+        by=by,
+        seeds=seeds,
+        groups=groups,
+        zero_based=zero_based,
+        rank_column=rank_column,
+        user_column=user_column,
+        candidates_column=candidates_column,
+        negatives_column=negatives_column,
+    )
+    table_of = partial(
+        sampled_of_columns,
+        candidates=candidates,
+        negatives=negatives,
+        replacement=replacement,
+        drawn=drawn,
+        rng=np.random.default_rng(0),
+    )
+    return tables_of(ranks, layout, table_of, [candidates, negatives])
 
 
 def sampled_of_columns(
     columns: Columns,
-    name: str,
+    *,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
     drawn: str = BY_USER,
+    rng: np.random.Generator,
 ) -> SampledRanks:
-    """Return ranks among sampled negatives; parameters and errors as in `sampled_ranks`."""
-    columns = columns if candidates is None else columns.without_candidates()
-    ranks, shifted = columns.ranks()
-    findings = [*columns.remarks, *shifted]
-    x = ranks - 1
-    n = columns.column_or_argument("candidates", candidates, 1)
+    """Return ranks among sampled negatives; parameters and errors as in `sampled_ranks`.
+
+    Ties with negatives are broken by `rng`: the rank is uniform among the ranks of the tie.
+    """
+    above, tied = columns.counts()
     m = columns.column_or_argument("negatives", negatives, 0)
-    written = columns.written
-    is_one_number = negatives is not None and np.ndim(negatives) == 0
-    if is_one_number and seems_truncated(x + 1, float(m[0] + 1)):
-        rank, best = written
-        values = {
-            "column": rank,
-            "last": int(x.max()) + best,
-            "negatives": int(m[0]),
-            "most": int(m[0]) + best,
-        }
-        findings += from_source([Finding("fewer-negatives", values=values)], name)
-    groups = columns.groups()
+    refuse_rows(
+        (tied > 0) & (above + tied > m),
+        lambda row: f"above ({above[row]}) and tied ({tied[row]}) are more than {m[row]} negatives",
+        columns.place,
+    )
+    if tied.any():
+        above = above + np.floor(rng.random(len(tied)) * (tied + 1)).astype(np.int64)
     return SampledRanks(
-        x=x,
+        x=above,
         negatives=m,
-        candidates=n,
+        candidates=columns.column_or_argument("candidates", candidates, 1),
         replacement=replacement,
-        user=columns.users(),
+        user=columns.users_of_ranks(),
         place=columns.place,
-        findings=tuple(findings),
+        findings=columns.remarks_on_ranks(candidates=candidates, negatives=negatives),
         source=columns.name,
-        written=written,
-        groups=groups,
+        written=columns.written,
+        groups=columns.groups(),
         drawn=drawn,
         seed_name=columns.seed_name,
     )

@@ -6,10 +6,9 @@ import os
 from typing import Any
 
 from sampled_metrics._registry import kinds_of_tables
-from sampled_metrics.core.ranks.exact import table_of_columns
-from sampled_metrics.core.ranks.reading import columns_of_table
-from sampled_metrics.core.ranks.sampled import BY_USER, sampled_of_columns
-from sampled_metrics.core.ranks.seeds import refuse_unnamed_runs
+from sampled_metrics.core.ranks.exact import exact_ranks
+from sampled_metrics.core.ranks.reading import read_columns
+from sampled_metrics.core.ranks.sampled import BY_USER, sampled_ranks
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.file_io import path_text
 
@@ -20,7 +19,7 @@ def read_ranks(
     """Read a file that this library or its workflow has written, as the ranks that it holds.
 
     Args:
-        path: a Parquet or SQLite file of staged ranks; or a csv or parquet file with the column
+        path: an npz file of staged ranks; or a csv or parquet file with the column
             negatives (sampled ranks), or with candidates and above and tied, or rank (exact ranks).
         replacement: of sampled ranks, whether a negative could be drawn twice.
         drawn: of sampled ranks, whether negatives are drawn "by user" or "once", as in
@@ -41,11 +40,10 @@ def read_ranks(
     name = path_text(path, "a file of ranks")
     table = table_of_file(name)
     if table is None:
-        columns = columns_of_table(name, name)
-        refuse_unnamed_runs(columns, may_be_by=False)
+        columns = read_columns(name)
         if "negatives" in columns:
-            return sampled_of_columns(columns, columns.name, replacement=replacement, drawn=drawn)
-        table = table_of_columns(columns, columns.name)
+            return sampled_ranks(columns, replacement=replacement, drawn=drawn)
+        table = exact_ranks(columns)
     for option, is_given in {
         "replacement": replacement is not False,
         "drawn": drawn != BY_USER,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sampled_metrics.checks import counted, enumerated, shown
-from sampled_metrics.core.data.ids import spaces_left_out
 from sampled_metrics.core.evaluation.kinds import Kind
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
@@ -34,26 +33,12 @@ def _columns_not_used(finding: Finding, _: Setting) -> str:
     columns = finding.values["columns"]
     names = ", ".join(columns)
     not_used = f"{_columns(f'{names:.200}', len(columns))} not used."
-    unit = finding.values["unit"]
-    if not unit:
+    if not finding.values["unit"]:
         return not_used
-    advice = (
-        "If a column names recommenders, say which by `by` (--by), or give each a table of its own."
-    )
-    on_unit = "Intervals take users as the unit. " if unit == "user" else ""
-    return f"{not_used} {on_unit}{advice}"
-
-
-def _columns_not_read(finding: Finding, _: Setting) -> str:
-    values = finding.values
     return (
-        f"{values['unread']} of its {values['all']} columns are not used: "
-        f"{', '.join(values['columns']):.100} ..."
+        f"{not_used} Each row is taken to be a user. If a column names recommenders or seeds, name "
+        "it with `by` or `seeds` (--by, --seeds)."
     )
-
-
-def _spaces(finding: Finding, _: Setting) -> str:
-    return spaces_left_out(**finding.values)
 
 
 def _items_not_judged(finding: Finding, _: Setting) -> str:
@@ -112,43 +97,6 @@ def _groups_left_out(finding: Finding, _: Setting) -> str:
 
 
 KINDS: dict[str, Kind] = {
-    "usual-sample": Kind(
-        when="ranks that are read as exact ones have as many candidates as a sample often has",
-        values="source; rows; candidates: of each",
-        sentence=(
-            "Each of {rows} has {candidates} candidates. If these are a sample of more items, all "
-            "numbers here are those of the sample: say how many negatives were drawn with "
-            "negatives (--negatives), and as candidates the size of the catalogue. If they are all "
-            "items, say exact=True (--exact)."
-        ),
-        is_caution=True,
-    ),
-    "shallow-ranks": Kind(
-        when="no rank that is read as an exact one comes near the number of candidates",
-        values="source; column: of the ranks; rows; last: the largest rank; candidates: their "
-        "median",
-        sentence=(
-            "No {column} of "
-            "{rows} is above "
-            "{last} of "
-            "{candidates:.0f} candidates. If these are ranks among sampled negatives, all numbers "
-            "here are wrong: correct, compare and report take them, with negatives (--negatives). "
-            "If they are exact, say exact=True (--exact)."
-        ),
-        is_caution=True,
-    ),
-    "fewer-negatives": Kind(
-        when="sampled ranks seem to be among fewer negatives than is said",
-        values="source; column: of the ranks; last: the largest rank; negatives; most: the "
-        "largest possible rank",
-        sentence=(
-            "No {column} is above "
-            "{last}, although "
-            "{negatives} negatives allow up to "
-            "{most}. If fewer were sampled, all numbers here are wrong: say how many."
-        ),
-        is_caution=True,
-    ),
     "no-rank-zero": Kind(
         when="ranks are said to start at 0, and none is 0",
         values="source",
@@ -179,11 +127,6 @@ KINDS: dict[str, Kind] = {
         sentence="Each row counts as a user of its own, as no column user was read.",
         of_groups=False,
     ),
-    "index-as-user": Kind(
-        when="the index of a table is taken as the column user",
-        sentence="The index is taken as user.",
-        of_groups=False,
-    ),
     "columns-taken": Kind(
         when="columns are found by their usual names",
         values="columns: by what they are taken as",
@@ -192,27 +135,8 @@ KINDS: dict[str, Kind] = {
     ),
     "columns-not-used": Kind(
         when="columns are not used",
-        values="columns; unit: user or row, where one of them may name recommenders, else empty",
+        values="columns; unit: row if users are not known, else empty",
         sentence=_columns_not_used,
-        of_groups=False,
-    ),
-    "candidates-of-argument": Kind(
-        when="candidates are given as an argument, and the table has a column of them",
-        values="column; source",
-        sentence="The column {column} is not used: the candidates are those of the argument.",
-        of_groups=False,
-    ),
-    "columns-not-read": Kind(
-        when="a file has more than 64 columns, and some are not read",
-        values="source; unread: their number; all: the number of all columns; columns: the first "
-        "of them",
-        sentence=_columns_not_read,
-        of_groups=False,
-    ),
-    "spaces": Kind(
-        when="ids have spaces around them, which are left out",
-        values="column; ids: with spaces; merged: how many fewer ids there are without them",
-        sentence=_spaces,
         of_groups=False,
     ),
     "one-grade": Kind(
@@ -245,6 +169,15 @@ KINDS: dict[str, Kind] = {
             "{users} of "
             "{all} users have a relevant item with the score of others; of equal scores, the last "
             "item by its id as text comes first, as in trec_eval."
+        ),
+        of_groups=False,
+    ),
+    "all-tied": Kind(
+        when="held-out items tie with all of their candidates, as in `rank` and `staged_ranks`",
+        values="source; rows: such held-out items; all: of them",
+        sentence=(
+            "{rows} of {all} held-out items have the score of all their candidates, so their ranks "
+            "are random."
         ),
         of_groups=False,
     ),
