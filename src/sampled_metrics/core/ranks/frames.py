@@ -479,10 +479,9 @@ def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
                 "users, or leave it out with reset_index(drop=True)"
             )
         series = series.rename_axis("user")
-    are_items = plain(series.name) in NAMES["item"]
-    has_items = any(plain(level) in NAMES["item"] for level in series.index.names)
-    if are_items:
+    if plain(series.name) in NAMES["item"] | NAMES["rank"]:
         return series.to_frame()
+    has_items = any(plain(level) in NAMES["item"] for level in series.index.names)
     return series.to_frame(number if has_items else "rank")
 
 
