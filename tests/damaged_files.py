@@ -1,45 +1,11 @@
 """Files that are damaged, and how readers have to refuse them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from sampled_metrics.errors import SampledMetricsError
-
-RANGE = {"kind": "range", "name": None, "start": 0, "stop": 60, "step": 1}
-METADATA = [
-    b"{",
-    b"\xff\xfe",
-    b"",
-    [],
-    {},
-    5,
-    None,
-    {"index_columns": 5},
-    {"index_columns": 5, "columns": []},
-    {"index_columns": [], "columns": {}},
-    {"index_columns": [], "columns": ["user"]},
-    {"index_columns": [], "columns": [{"field_name": 5}]},
-    {"index_columns": [5], "columns": []},
-    {"index_columns": [None], "columns": []},
-    {"index_columns": [{"kind": "range"}], "columns": []},
-    {"index_columns": [RANGE | {"step": 0}], "columns": []},
-    {"index_columns": [RANGE | {"stop": "60"}], "columns": []},
-    {"index_columns": [RANGE | {"start": 0.5}], "columns": []},
-    {"index_columns": [RANGE | {"name": ["a"]}], "columns": []},
-    {"index_columns": [RANGE | {"kind": "other"}], "columns": []},
-]
-"""What pandas did not write of an index."""
-
-
-def write_with_metadata(path: Path, table: pa.Table, metadata: Any) -> str:
-    content = metadata if isinstance(metadata, bytes) else json.dumps(metadata).encode()
-    pq.write_table(table.replace_schema_metadata({b"pandas": content}), path)
-    return str(path)
 
 
 def require_that_damage_is_refused(path: Path, read: Any) -> None:

@@ -155,7 +155,7 @@ def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]
         (f"candidates,above,tied\n9,{'9' * 18},{'9' * 18}\n", "line 2: rank 1999999999999999999"),
         # not to be taken as 4 candidates, 0 above and 1 tied, after a name of the line
         ("candidates,above,tied\n100,4,0,1\n100,4,0,2\n", "line 2: has 4 fields"),
-        ("Dear all,\nplease find attached the ranks.\n", "line 2: has 1 fields"),
+        ("Dear all,\nplease find attached the ranks.\n", "line 1: lacks the column rank"),
     ],
 )
 def test_ranks(content: str, says: str, tmp_path: Path) -> None:

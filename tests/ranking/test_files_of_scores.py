@@ -1,12 +1,10 @@
 """Files of scores, ids and pairs: an address is none, and damage is refused."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from damaged_files import METADATA, require_that_damage_is_refused, write_with_metadata
+from damaged_files import require_that_damage_is_refused
 from no_files import require_that_addresses_are_refused
 
-from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
 
 READERS = {
@@ -22,18 +20,6 @@ READERS = {
 @pytest.mark.parametrize("name", READERS)
 def test_an_address_is_no_file_and_is_not_fetched(name, tmp_path, monkeypatch):
     require_that_addresses_are_refused(READERS[name], name, tmp_path, monkeypatch)
-
-
-@pytest.mark.parametrize("metadata", METADATA)
-def test_what_pandas_wrote_of_its_index_is_checked(metadata, tmp_path):
-    table = pa.table({"user": np.arange(60), "item": np.arange(60) % 7})
-    path = write_with_metadata(tmp_path / "x.parquet", table, metadata)
-    message = (
-        r"x\.parquet: what pandas wrote of its index is damaged: .*; write the file again, "
-        r"with to_parquet$"
-    )
-    with pytest.raises(DataError, match=message):
-        read_array(path)
 
 
 @pytest.mark.parametrize("name", ["scores.npy", "scores.npz"])

@@ -61,14 +61,13 @@ def test_rankings_refuse_them():
 
 
 def test_spaces_around_ids_are_left_out():
-    with pytest.warns(UserWarning, match=r"Spaces around 1 id of the column item_ids are left out"):
-        ranked = sm.rank(
-            np.eye(2),
-            pd.DataFrame({"user": ["u1"], "item": ["i4"]}),
-            pd.DataFrame({"user": ["u1", "u2"], "item": ["i3", "i4"]}),
-            user_ids=["u1", "u2"],
-            item_ids=["i3 ", "i4"],
-        )
+    ranked = sm.rank(
+        np.eye(2),
+        pd.DataFrame({"user": ["u1"], "item": ["i4"]}),
+        pd.DataFrame({"user": ["u1", "u2"], "item": ["i3", "i4"]}),
+        user_ids=["u1", "u2"],
+        item_ids=["i3 ", "i4"],
+    )
     assert ranked.user.tolist() == ["u1", "u2"]
 
 

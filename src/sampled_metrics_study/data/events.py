@@ -364,7 +364,7 @@ def events_of_rows(
             exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
             keep = rows.frame["keep"]
-            keep = as_text(keep) if keep.dtype.kind == "f" else keep
+            keep = as_text(keep) if keep.dtype.kind in "if" else keep
             wrong |= ~keep.isin(kept).to_numpy()
         if wrong.any():
             columns = {role: values[~wrong] for role, values in columns.items()}
@@ -518,7 +518,8 @@ def _times(
     Times that are not numbers become nanoseconds since 1970 in UTC.
     """
     if timestamp_format is not None:
-        times = _parsed(column, timestamp_format).mask(column.isin(_NOT_TIMES))
+        texts = column.astype(str)
+        times = _parsed(texts, timestamp_format).mask(texts.isin(_NOT_TIMES))
     elif isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
         times = pd.to_datetime(column, utc=True)
     else:

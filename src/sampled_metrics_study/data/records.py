@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.core.data.tables import Place, Readable, Rows, Text, refuse_rows
+from sampled_metrics.core.data.tables import NEEDS_PYARROW, Place, Readable, Rows, Text, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.file_io import reading
 
@@ -198,10 +198,10 @@ def parquet_rows(
         DataError: pyarrow is not installed, the file is not parquet, or a column is missing or of
             another type.
     """
-    with reading(name):
+    with reading(name, NEEDS_PYARROW):
         import pyarrow.types as kinds
         from pyarrow import parquet
-
+    with reading(name):
         # reads page by page
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
     schema = file.schema_arrow

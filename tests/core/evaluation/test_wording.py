@@ -100,14 +100,6 @@ SENTENCES = [
         of("columns-not-read", source="a.csv", unread=64, all=66, columns=["f0", "f1"]),
         "a.csv: 64 of its 66 columns are not used: f0, f1 ...",
     ),
-    (
-        of("spaces", column="user", ids=2, merged=1),
-        "Spaces around 2 ids of the column user are left out, which leaves 1 id fewer.",
-    ),
-    (
-        of("spaces", column="user", ids=1, merged=0),
-        "Spaces around 1 id of the column user are left out.",
-    ),
     (of("one-grade"), "each is relevant, with grade 1."),
     (
         of("nothing-relevant", users=2, all=9),

@@ -7,38 +7,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from damaged_files import METADATA, RANGE, require_that_damage_is_refused, write_with_metadata
+from damaged_files import require_that_damage_is_refused
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
 RANKS = pd.DataFrame({"user": np.arange(60) + 5, "rank": [1, 50, 3] * 20, "candidates": 100})
-
-
-@pytest.mark.parametrize("metadata", METADATA)
-def test_what_pandas_wrote_of_its_index_is_checked(metadata, tmp_path) -> None:
-    table = pa.Table.from_pandas(RANKS, preserve_index=False)
-    path = write_with_metadata(tmp_path / "x.parquet", table, metadata)
-    says = (
-        r"x\.parquet: what pandas wrote of its index is damaged: .*; write the file again, "
-        r"with to_parquet$"
-    )
-    with pytest.raises(DataError, match=says):
-        sm.exact_ranks(path)
-
-
-def test_a_level_that_was_left_out_and_a_range_of_other_rows_are_no_damage(tmp_path) -> None:
-    table = pa.Table.from_pandas(RANKS, preserve_index=False)
-    columns = [
-        {"name": name, "field_name": name, "pandas_type": "int64", "numpy_type": "int64"}
-        for name in RANKS
-    ]
-    for levels in (["nope"], [RANGE], [RANGE | {"stop": 7}]):
-        metadata = {"index_columns": levels, "columns": columns, "column_indexes": []}
-        path = write_with_metadata(tmp_path / "x.parquet", table, metadata)
-        ranks = sm.exact_ranks(path)
-        assert ranks.user.tolist() == RANKS["user"].tolist()
-        assert ranks.above.tolist() == (RANKS["rank"] - 1).tolist()
 
 
 @pytest.mark.parametrize("column", ["user", "rank", "candidates", "group", "unused"])
@@ -51,9 +25,7 @@ def test_dates_beyond_the_year_9999_are_refused(kind, stored, column, tmp_path) 
     }
     columns[column] = pa.array([beyond] * 60, type=stored).cast(kind)
     pq.write_table(pa.table(columns), tmp_path / "x.parquet")
-    with pytest.raises(
-        DataError, match=rf"x\.parquet: column '{column}' cannot be read: year .* is out of range"
-    ):
+    with pytest.raises(DataError, match=r"x\.parquet: cannot be read: year .* is out of range"):
         sm.exact_ranks(str(tmp_path / "x.parquet"), groups="group")
 
 

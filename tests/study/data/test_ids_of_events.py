@@ -50,8 +50,8 @@ def test_events_of_parquet_and_json_have_the_ids_of_csv():
         assert sorted(events.user_ids.tolist()) == ["1.5", "10000000000", "3"], form
 
 
-def test_spaces_are_left_out(caplog):
-    """' i3 ' and 'i3 ' are one item; a line counts them."""
+def test_spaces_are_left_out():
+    """' i3 ' and 'i3 ' are one item."""
     users = ["u1", " u1", "u2 "]
     items = [" i3 ", "i3 ", "i4"]
     text = "user,item\n" + "".join(
@@ -62,7 +62,6 @@ def test_spaces_are_left_out(caplog):
         formats.get("delimited").parse(io.BytesIO(text.encode()), "x", columns=columns), 0
     )
     assert (events.user_ids.tolist(), events.item_ids.tolist()) == (["u1", "u2"], ["i3", "i4"])
-    assert "x: spaces around 4 ids of users and items, in 3 lines, are left out" in caplog.text
 
 
 @pytest.mark.parametrize("space", [" ", "\t", "\xa0", "\u2003", "\u3000", "\x1f", "\x0b"])

@@ -103,7 +103,7 @@ class Text:
     def _cut_block(self) -> None:
         # blank lines at the end of the block may be at the end of the file
         end = len(self._unused.rstrip(b" \t\r\n"))
-        if not self.is_last:
+        if end and not self.is_last:
             end = _end_of_lines(self._unused, end)
         self.block = self._unused[:end].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if self.is_last and end:
@@ -250,9 +250,10 @@ class Csv:
             lines = self._delimited(block).split(b"\n", header_lines)[-1]
             header_lines = 0
             if self._text.is_last:  # spreadsheets end with lines of separators
-                lines = lines.rstrip(f"{self._delimiter}\n".encode()) + b"\n"
-            if lines == b"\n":
-                return
+                filled = lines.rstrip(f"{self._delimiter}\n".encode())
+                lines = filled and filled + b"\n"
+            if not lines:
+                continue
             frame = self._frame(lines, types, are_numbers, names)
             if frame is not None and len(frame) == lines.count(b"\n"):
                 yield self._rows(frame, names, range(line, line + len(frame)), 0)
@@ -377,6 +378,10 @@ def _are_plain(lines: bytes, delimiter: str) -> bool:
     return not ((is_first & is_followed) | (before == ord("-"))).any()
 
 
+NEEDS_PYARROW = "parquet needs pyarrow (pip install 'sampled-metrics[parquet]')"
+"""What is wrong where it is not installed."""
+
+
 def read_parquet(stream: Any, name: str) -> pd.DataFrame:
     """Return a parquet file as a data frame, with the index that pandas wrote.
 
@@ -387,5 +392,7 @@ def read_parquet(stream: Any, name: str) -> pd.DataFrame:
     Raises:
         DataError: pyarrow is not installed, or the file cannot be read.
     """
+    with reading(name, NEEDS_PYARROW):
+        import pyarrow  # noqa: F401
     with reading(name):
         return pd.read_parquet(stream, engine="pyarrow")
