@@ -276,8 +276,12 @@ SENTENCES = [
         WITH_MARGIN,
     ),
     (
-        of("more-seeds", "ap", seeds=6),
-        "would decide about half of new comparisons, … as they are here: 6 by AP.",
+        of("equal-tables", names=("X",), seeds=["1", "3"], are_draws=False),
+        "X: Seeds 1 and 3 have the same ranks for all users.",
+    ),
+    (
+        of("equal-tables", names=("X",), seeds=["1", "3"], are_draws=True),
+        "X: Draws 1 and 3 of negatives have the same ranks for all users.",
     ),
     (
         of("these-runs", reason="one seed", of=["X"]),
