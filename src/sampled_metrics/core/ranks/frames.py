@@ -402,6 +402,10 @@ class Columns:
         used = [column for column in RANKS if arguments.get(column) is None]
         if self.are_counts:
             used.remove("rank")
+            return self.remarks(used)
+        _, best = self.written
+        if best == 0 and self.whole_numbers("rank", 0).min() > 0:
+            return (*self.remarks(used), Finding("no-rank-zero", values={"source": self.name}))
         return self.remarks(used)
 
     def remarks(self, used: Collection[str]) -> tuple[Finding, ...]:
