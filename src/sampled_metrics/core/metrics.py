@@ -482,6 +482,9 @@ def metric(label: str) -> Metric:
     if not formula or suffix not in formula.suffixes or is_cutoff != bool(separator):
         known = ", ".join(map(_written_labels, METRICS))
         meant = did_you_mean(ALIASES.get(name, name), [*METRICS, *ALIASES], separator + k)
+        stem = name.rstrip("0123456789")
+        if stem != name and formula_of(stem):
+            meant = f" (did you mean {stem}@{name.removeprefix(stem)}?)"
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 "
             "to 999999999"
