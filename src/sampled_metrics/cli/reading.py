@@ -120,8 +120,8 @@ class Reading:
         tables = read(columns) if columns else {}
         by_name = dict[str, Any]()
         for name, files in sources.items():
-            of_name = tables.get(name, [])
-            seeds = of_name if isinstance(of_name, list) else [of_name]
+            read_seeds = tables.get(name, [])
+            seeds = read_seeds if isinstance(read_seeds, list) else [read_seeds]
             seeds += filter(_is_table, files)
             by_name[name] = seeds[0] if len(seeds) == 1 else seeds
         return by_name
@@ -164,7 +164,8 @@ class Reading:
             reader = sm.sampled_ranks
         else:
             reader = sm.exact_ranks
-        known = inspect.signature(reader).parameters
+        kind_of_ranks = reader.__name__ if columns else "staged ranks"
+        known = inspect.signature(reader).parameters if columns else {}
         options = dict[str, Any]()
         for option in fields(self):
             value = getattr(self, option.name)
@@ -175,9 +176,8 @@ class Reading:
             if option.name in known:
                 options[option.name] = value
             elif value != option.default and not is_of_others:
-                raise ConfigError(
-                    f"--{option.name.replace('_', '-')}: is not for {reader.__name__}"
-                )
+                name = option.name.replace("_", "-")
+                raise ConfigError(f"--{name}: is not for {kind_of_ranks}; leave it out")
         if self.relevance is not None:
             options["relevance"] = self._columns(self.relevance)
         return partial(reader, **options)

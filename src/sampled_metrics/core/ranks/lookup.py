@@ -44,7 +44,7 @@ def values_of_rows(
     """
     if isinstance(values, pd.Series) and _may_be_of_rows(values.index, index):
         by_row = np.asarray(values)
-        if users is not None:
+        if users is not None and len(np.unique(users)) == len(index):
             by_user = _by_user(values, users, what)
             if by_user.notna().all() and (by_user.to_numpy() != by_row).any():
                 raise DataError(
@@ -57,7 +57,10 @@ def values_of_rows(
     by_user = _by_user(values, users, what)
     refuse_rows(
         by_user.isna(),
-        lambda row: f"{what.rpartition(' ')[2]} has nothing for the user {shown(users[row])}",
+        lambda row: (
+            f"{what.rpartition(' ')[2]} has nothing for the user {shown(users[row])}; its users "
+            f"are such as {shown(next(iter(values.keys()), ''))}"
+        ),
         place,
     )
     return by_user.infer_objects().to_numpy()
