@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike
 from sampled_metrics.errors import DataError
 from sampled_metrics.file_io import reading
 
-BLOCK_BYTES = 2**21
+BLOCK_BYTES = 2**22
 """Number of bytes of a block, and the largest one of a line.
 
-pandas reads so many at a time faster than more, and a longer line could fill the memory.
+A longer line could fill the memory. Smaller blocks take more time, and leave more gaps in it.
 """
 
 SPACES = " \t"
