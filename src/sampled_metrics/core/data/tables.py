@@ -17,7 +17,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,13 +39,6 @@ Place = Callable[[int], str]
 """Function from the index of a row to its name in messages, such as ``x.csv, line 7``."""
 
 
-class Readable(Protocol):
-    """An object with a method `read`, such as a stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, at most `size`; none at the end."""
-
-
 class Text:
     r"""The lines of a stream of UTF-8 text, block by block.
 
@@ -59,7 +52,7 @@ class Text:
         is_last: whether nothing follows the block.
     """
 
-    def __init__(self, stream: Readable, name: str) -> None:
+    def __init__(self, stream: BinaryIO, name: str) -> None:
         """Read the first block.
 
         Raises:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, nullcontext
 from numbers import Number
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from sampled_metrics.core.data.labels import INDEX, counts_rows, has_labels, wit
 from sampled_metrics.core.data.tables import (
     SPACES,
     Csv,
-    Readable,
     Rows,
     Text,
     joined,
@@ -130,7 +129,7 @@ def read_standard_input(separator: str | None = None, names: Collection[str] = (
     return read_stream(standard_input(), "stdin", separator, names)
 
 
-def standard_input() -> Readable:
+def standard_input() -> BinaryIO:
     """Return standard input as bytes; raise DataError if it is closed."""
     if sys.stdin is None:
         raise DataError("stdin: is closed")
@@ -138,7 +137,7 @@ def standard_input() -> Readable:
 
 
 def read_stream(
-    stream: Readable, name: str, separator: str | None = None, names: Collection[str] = ()
+    stream: BinaryIO, name: str, separator: str | None = None, names: Collection[str] = ()
 ) -> Columns:
     """Read a csv table of ranks from an open binary stream; otherwise as `read_columns`."""
     try:
