@@ -353,8 +353,7 @@ def rank(
         DataError: shapes, labels, libraries or devices do not fit, a candidate's score is NaN or
             +inf or would have to be rounded, an entry is masked, an id or a label is unknown,
             missing or repeated, an index is out of range, a held-out item is one of its user's
-            training items,
-            or no user has one; `users` has no user, or one twice.
+            training items, or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is not a whole number of 1 or more, or is given for factors.
 
     Examples:
