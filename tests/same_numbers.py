@@ -177,7 +177,45 @@ def evaluations() -> Iterator[Evaluation]:
         for name, ranks in exact_ranks.items()
         if name in "xz"
     }
+    yield from staged_evaluations()
     yield "plan", lambda: sm.plan(pilot, metric="ndcg@10", users=600, negatives=[20, 100])
+
+
+def staged_evaluations() -> Iterator[Evaluation]:
+    """Yield the evaluations of staged ranks, and their rows."""
+    import sampled_metrics as sm
+
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(2, USERS, CANDIDATES)).round(2)
+    training = rng.random(scores[0].shape) < 0.05
+    taste = np.where(training, -np.inf, scores[0] + rng.gumbel(size=training.shape))
+    held_out = taste.argmax(axis=1)
+    orders = {
+        "popularity": "popularity",
+        "numbers": rng.random(CANDIDATES),
+        "function": lambda user: np.cos(user + np.arange(CANDIDATES)),
+    }
+
+    def staged(number: int, depth: float | None, order: str) -> Any:
+        return sm.staged_ranks(
+            sm.Ranker(lambda users, items: scores[number, users, items], concurrency=2),
+            training,
+            held_out,
+            depth=depth,
+            order=orders[order],
+        )
+
+    for depth in (30, 100, None):
+        for order in orders:
+            name = f"depth={depth} {order}"
+            yield f"staged {name}", lambda d=depth, o=order: staged(0, d, o).to_frame()
+            yield f"evaluate staged {name}", lambda d=depth, o=order: sm.evaluate(staged(0, d, o))
+            yield (
+                f"compare staged {name}",
+                lambda d=depth, o=order: sm.compare(
+                    {"x": staged(0, d, o), "y": staged(1, d, o)}, metrics=["recall@10", "ndcg@5"]
+                ),
+            )
 
 
 def numbers() -> dict[str, dict[str, list[Any]]]:

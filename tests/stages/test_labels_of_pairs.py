@@ -9,7 +9,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labelled import EXACT, HELD_OUT, ITEMS, SCORES, TRAINING, USERS, by_user, drawn_case, shuffled
+from labelled import (
+    EXACT,
+    HELD_OUT,
+    ITEMS,
+    SCORES,
+    TRAINING,
+    USERS,
+    WITH_IDS,
+    by_user,
+    drawn_case,
+    shuffled,
+)
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
@@ -17,7 +28,7 @@ from sampled_metrics.errors import DataError
 
 @given(st.data())
 def test_staged_ranks_do_not_depend_on_the_order_of_labels(data: Any) -> None:
-    _, training, held_out, _ = drawn_case(data.draw)
+    _, training, held_out, _ = drawn_case(data.draw, WITH_IDS)
     order = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     row_of_user = {user: row for row, user in enumerate(USERS)}
     column_of_item = {item: column for column, item in enumerate(ITEMS)}

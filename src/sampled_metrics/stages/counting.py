@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.inputs import Places, on_all_tied, ranges, warn_of_last
+from sampled_metrics.ranking.inputs import Places, ranges, warn_of_last
 from sampled_metrics.ranking.split import Split
 from sampled_metrics.stages.scoring import Request, Scorer
 from sampled_metrics.stages.stopping import boundaries, last_boundary, numbers_of_users, shares
@@ -265,7 +265,6 @@ class StageCounts:
             fold=self.fold[user],
             scored=scored,
             digests=digests,
-            findings=on_all_tied(self.candidates, self.above, self.tied),
         ).by_id()
 
     def _is_beaten(self) -> NDArray[np.bool_]:

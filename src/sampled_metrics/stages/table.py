@@ -31,6 +31,7 @@ from sampled_metrics.checks import Floats, Ints, shown
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking.inputs import on_all_tied
 from sampled_metrics.stages import files as staged_files
 from sampled_metrics.stages.stopping import (
     digest_of_users,
@@ -102,7 +103,6 @@ class StagedRanks(Ranked):
     digests: Mapping[str, str]
     begun: str = ""
     source: str = ""
-    findings: tuple[Finding, ...] = ()
 
     groups: ClassVar[None] = None  # type: ignore[misc]  # a mapping from users gives them
     per_row: ClassVar[tuple[str, ...]] = (*_COLUMNS, "above_at", "tied_at", "complete")
@@ -129,6 +129,11 @@ class StagedRanks(Ranked):
             "k": self.k,
             "is_without_hits": bool(self.is_beaten.all()),
         }
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:  # type: ignore[override]
+        """Return a finding on completed items that tie with all of their candidates."""
+        return on_all_tied(self.candidates, self.above, self.tied)
 
     @property
     def scores_per_user(self) -> float:
