@@ -34,16 +34,18 @@ def seeds_of_which_two_are_equal(read):
     return tables
 
 
-def require_that_equal_seeds_are_refused(table, reordered, other_seed, options):
-    """The same ranks are no second seed, in whatever order their rows are."""
-    result = sm.compare({"A": [table, other_seed], "B": table}, metrics="recall@3", **options)
-    reasons = [finding.values for finding in result.findings if finding.kind == "these-runs"]
-    assert reasons == [{"reason": "one seed", "of": ["B"]}]
-    with pytest.raises(
-        sm.DataError,
-        match=r"^A: seeds 1 and 3 have the same ranks of all users, so they are one seed",
-    ):
-        sm.compare({"A": [table, other_seed, reordered], "B": table}, metrics="recall@3", **options)
+def require_that_equal_seeds_are_named(table, reordered, other_seed, options):
+    """Equal tables have a caution that names them, in whatever order their rows are."""
+    of_one_seed = {"A": [table, other_seed], "B": table}
+    result = sm.compare(of_one_seed, metrics="recall@3", **options)
+    values = {finding.kind: finding.values for finding in result.findings}
+    assert values["these-runs"] == {"reason": "one seed", "of": ["B"]}
+    assert "equal-tables" not in values
+    of_copies = {"A": [table, other_seed, reordered], "B": table}
+    result = sm.compare(of_copies, metrics="recall@3", **options)
+    [finding] = [finding for finding in result.findings if finding.kind == "equal-tables"]
+    assert finding.names == ("A",)
+    assert finding.values == {"seeds": ["1", "3"], "are_draws": False}
 
 
 def require_no_interval_of_one_user(result):

@@ -10,8 +10,8 @@ import inspect
 import numpy as np
 
 import sampled_metrics as sm
-from sampled_metrics.core.ranks.frames import Columns
-from sampled_metrics.core.ranks.reading import columns_by_recommender
+from sampled_metrics.core.ranks.frames import CONTENT
+from sampled_metrics.core.ranks.reading import Layout
 from sampled_metrics.core.ranks.table import Table
 
 NAMES = ("A", "B")
@@ -107,16 +107,19 @@ def read_columns(ranks, reading, kind):
     if "relevance" in reading:
         kind = "lists"
     if kind is None:
-        options = {
-            name: reading[name] for name in ("by", "rank_column", "zero_based") if name in reading
-        }
-        columns = columns_by_recommender(ranks, **options)
-        tables = [columns] if isinstance(columns, Columns) else columns.values()
-        kind = (
-            "sampled"
-            if "negatives" in reading or any("negatives" in table for table in tables)
-            else "exact"
-        )
+        kind = "sampled" if "negatives" in reading or has_negatives(ranks, reading) else "exact"
     reader = getattr(sm, READERS[kind])
     known = inspect.signature(reader).parameters
     return reader(ranks, **{name: value for name, value in reading.items() if name in known})
+
+
+def has_negatives(ranks, reading):
+    """Return whether a table of ranks has the column negatives."""
+    layout = Layout.of(
+        CONTENT,
+        by=reading.get("by"),
+        seeds=None,
+        zero_based=False,
+        rank_column=reading.get("rank_column"),
+    )
+    return any("negatives" in table for [table] in layout.sources(ranks).values())

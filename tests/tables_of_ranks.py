@@ -19,6 +19,6 @@ def sampled_ranks(ranks, candidates=None, negatives=None, *, replacement=False):
     )
 
 
-def parse_columns(content, name, separator=None, names=()):
+def parse_columns(content, name, separator=None):
     """Return the content of a csv file of ranks as columns."""
-    return read_stream(io.BytesIO(content), name, separator, names)
+    return read_stream(io.BytesIO(content), name, separator)

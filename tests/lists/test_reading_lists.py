@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from columns_of_runs import NAMES
 from no_numbers import NO_NUMBERS
 
 import sampled_metrics as sm
@@ -63,7 +62,7 @@ def test_lists_and_judged_items_by_an_index(lists, relevance):
 
 
 def test_columns_may_have_usual_names():
-    for name in ("movieId", "corpus-id", "docid"):
+    for name in ("movieId", "item-id", "docid"):
         judged = pd.DataFrame({"user": ["ann"], name: [1]})
         assert lists(judged.assign(score=2), judged).grades.toarray().tolist() == [[1]]
     run = {"user": ["ann", "ann"], "item": ["song", "film"], "score": [0.5, 0.9]}
@@ -74,10 +73,8 @@ ONE = pd.DataFrame({"user": ["ann"], "item": [1]})
 REFUSED_LISTS = [
     ({"ann": ["film"]}, None, r"ann: lacks the column user, item .*; ranked lists.*\{user: \{item"),
     (None, {"ann": ["film"], "bob": []}, r"relevance: is not a table: .*\{user: \{item"),
-    (ONE.assign(score=cells(10**400)), None, "user 'ann': score must be a number"),
-    (None, {"ann": {"film": 10**400}}, "relevance, user 'ann': relevance must be a number"),
-    (ONE.assign(score=2**53 + 1), None, "score .* round 9007199254740993"),
-    (ONE.assign(item=cells([1]), score=2), None, "item must be text or a number"),
+    (None, {"ann": {"film": 10**400}}, "relevance, row 1"),
+    (ONE.assign(item=cells([1]), score=2), None, "several values in a cell"),
     ({"0.0": {"film": 0.9}}, {"0": {"film": 1}}, "such as '0.0', .* such as '0'"),
 ]
 
@@ -98,7 +95,6 @@ def test_lists_are_refused_with_their_place(run, relevance, says):
         ),
         (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d1 x\n", "judged, line 2: relevance must be"),
         (b"q1 Q0 d1 1 9.5 bm25\n", b"q1 0 d2 1 5\n", "judged, line 2: has 5 fields"),
-        (b"user,item,score\nq1,d1,9007199254740993\n", b"", "run, line 2: score"),
     ],
 )
 def test_lists_and_judged_items_are_refused_with_the_line(tmp_path, run, judged, says):
@@ -120,7 +116,7 @@ def grades(values):
     lists(run, pd.DataFrame({"user": "ann", "item": [1, 2, 3], "rel": values}))
 
 
-@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize("kind", [kind for kind in NO_NUMBERS if "periods" not in kind])
 @pytest.mark.parametrize("read", [scores, grades])
 def test_values_with_an_order_that_are_no_numbers_are_refused(read, kind):
     with pytest.raises(DataError, match=r"must be (a|whole|integers)"):
@@ -139,14 +135,6 @@ def test_lists_have_seeds():
     assert reciprocal_ranks == {"first": [1.0, 0.5], "second": [0.5, 1.0]}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_column_of_runs_that_no_argument_names_is_refused(name):
-    with pytest.raises(
-        sm.DataError, match=f"has the column {name}, which no argument names, with 2 values"
-    ):
-        sm.ranked_lists(LISTS.rename(columns={"seed": name}), relevance=RELEVANCE)
-
-
 @pytest.mark.parametrize("reader", ["by", "seeds"])
 def test_a_trec_file_of_two_runs_is_read_by_their_names(tmp_path, reader):
     runs = {
@@ -157,7 +145,7 @@ def test_a_trec_file_of_two_runs_is_read_by_their_names(tmp_path, reader):
     path.write_text("".join(runs.values()))
     with pytest.raises(
         sm.DataError,
-        match=r"both.run, line 1: has the column run, .* with 2 values \(bm25, dense\)",
+        match=r"both.run, line 3: item 'y'",
     ):
         sm.ranked_lists(path, relevance=RELEVANCE)
     read = sm.ranked_lists(path, relevance=RELEVANCE, **{reader: "run"})
@@ -167,20 +155,31 @@ def test_a_trec_file_of_two_runs_is_read_by_their_names(tmp_path, reader):
     path.write_text(runs["dense"])
     alone = sm.ranked_lists(path, relevance=RELEVANCE)
     assert alone.grades.toarray().tolist() == [[0, 1], [0, 0]]
-    assert not any("run" in note for note in alone.notes if "both.run" not in note)
 
 
-def test_judged_items_have_no_seeds():
-    judged = pd.DataFrame({"user": ["ann", "bob"], "item": ["x", "z"], "seed": [1, 2]})
-    lists = LISTS.drop(columns="seed")[:4]
-    says = (
-        "relevance: has the column seed, .* judged items are the same for all seeds, .*--groups "
-        "seed"
-    )
-    with pytest.raises(sm.DataError, match=says):
-        sm.ranked_lists(lists, relevance=judged)
-    assert sm.ranked_lists(lists, relevance=judged, groups="seed").groups.tolist() == ["1", "2"]
-    assert len(sm.ranked_lists(lists, relevance=judged.assign(seed=1))) == 2
+def test_ranks_and_scores_of_other_orders_are_refused_unless_one_is_named():
+    lists = LISTS.drop(columns="seed")[:4].assign(place=[2, 1, 1, 2])
+    lists = lists.rename(columns={"place": "rank"})
+    with pytest.raises(sm.DataError, match="score_column"):
+        sm.ranked_lists(lists, relevance=RELEVANCE)
+    orders = {"score_column": ["x", "y"], "rank_column": ["y", "x"]}
+    for option, order in orders.items():
+        column = option.removesuffix("_column")
+        read = sm.ranked_lists(lists, relevance={"ann": {order[0]: 1}}, **{option: column})
+        assert read.grades.toarray().tolist() == [[1]]
+    agreeing = lists.assign(rank=[1, 2, 1, 2])
+    assert sm.ranked_lists(agreeing, relevance={"ann": {"x": 1}}).grades.toarray().tolist() == [[1]]
+
+
+def test_the_caller_names_the_columns_of_lists_and_of_judged_items():
+    lists = LISTS.drop(columns="seed")[:4].set_axis(["who", "what", "how"], axis="columns")
+    names = {"user_column": "who", "item_column": "what", "score_column": "how"}
+    for judged in (
+        pd.DataFrame({"who": ["ann"], "what": ["y"]}),
+        pd.DataFrame({"user": ["ann"], "item": ["y"]}),
+    ):
+        read = sm.ranked_lists(lists, relevance=judged, **names)
+        assert read.grades.toarray().tolist() == [[0, 1]]
 
 
 # --- groups ---

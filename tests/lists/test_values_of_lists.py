@@ -7,7 +7,7 @@ import read_and
 from compared import (
     require_means_of_users,
     require_no_interval_of_one_user,
-    require_that_equal_seeds_are_refused,
+    require_that_equal_seeds_are_named,
     seeds_of_which_two_are_equal,
 )
 from user_values import USERS, places, require_difference, require_within_bounds, values
@@ -72,7 +72,7 @@ def test_a_single_user_has_a_value_and_no_interval():
     require_no_interval_of_one_user(sm.evaluate(lists_of_ann, metrics="mrr"))
 
 
-def test_the_same_ranks_are_no_second_seed_in_whatever_order():
+def test_seeds_with_the_same_ranks_are_named_in_whatever_order():
     items = [f"i{number}" for number in range(8)]
 
     def read(frame):
@@ -88,7 +88,7 @@ def test_the_same_ranks_are_no_second_seed_in_whatever_order():
         )
         return sm.ranked_lists(run, relevance=held_out)
 
-    require_that_equal_seeds_are_refused(*seeds_of_which_two_are_equal(read), options={})
+    require_that_equal_seeds_are_named(*seeds_of_which_two_are_equal(read), options={})
 
 
 COMPARED = {"u": {"x": 3.0, "y": 1.0}, "v": {"x": 1.0, "y": 2.0}, "w": {"y": 2.0, "x": 0.5}}

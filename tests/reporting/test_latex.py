@@ -89,26 +89,26 @@ def test_what_cannot_be_printed_is_escaped():
 def test_html_has_rows_then_remarks():
     columns = Finding("columns-not-used", values={"columns": ["<remark> & more"], "unit": ""})
     table = Result({"metric": ["ap"], "value": [0.123456]}).found(
-        [columns, Finding("index-as-user")], Setting(0.9)
+        [columns, Finding("one-grade")], Setting(0.9)
     )
     page = table._repr_html_()
     assert ">0.1235</td>" in page
     assert (
-        "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The index is taken as "
-        "user.</p>" in page
+        "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The judged items have "
+        "no column relevance: each is relevant, with grade 1.</p>" in page
     )
     assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
 
 
-def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled():
-    """None of the ranks is above a tenth of 900 candidates."""
-    shallow = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
-    result = evaluate(shallow, candidates=900)
-    caution = f"No rank of 400 is above {shallow.max()} of 900"
+def test_a_caution_stands_before_the_numbers():
+    ranks = np.random.default_rng(1).integers(1, 900, 400)
+    result = evaluate(ranks, candidates=900, zero_based=True)
+    caution = "No rank is 0"
     assert caution in result._repr_html_().split("</p>")[0]
     assert caution in result.to_latex().split("\n")[0]
-    page = read_and.report({"x": shallow, "y": shallow[::-1]}, candidates=900, metrics="recall@10")
-    assert page.index('<p class="caution">No rank of 400') < page.index('<p class="verdict">')
+    options = {"candidates": 900, "zero_based": True, "metrics": "recall@10"}
+    page = read_and.report({"x": ranks, "y": ranks[::-1]}, **options)
+    assert page.index('<p class="caution">No rank is 0') < page.index('<p class="verdict">')
 
 
 # --- several recommenders, and groups ---

@@ -164,7 +164,8 @@ class Reading:
             reader = sm.sampled_ranks
         else:
             reader = sm.exact_ranks
-        known = inspect.signature(reader).parameters
+        kind_of_ranks = reader.__name__ if columns else "staged ranks"
+        known = inspect.signature(reader).parameters if columns else {}
         options = dict[str, Any]()
         for option in fields(self):
             value = getattr(self, option.name)
@@ -175,9 +176,8 @@ class Reading:
             if option.name in known:
                 options[option.name] = value
             elif value != option.default and not is_of_others:
-                raise ConfigError(
-                    f"--{option.name.replace('_', '-')}: is not for {reader.__name__}"
-                )
+                name = option.name.replace("_", "-")
+                raise ConfigError(f"--{name}: is not for {kind_of_ranks}; leave it out")
         if self.relevance is not None:
             options["relevance"] = self._columns(self.relevance)
         return partial(reader, **options)

@@ -19,9 +19,12 @@ from sampled_metrics.core.inference.setting import Setting
 
 ON_READING = [
     Finding("columns-not-used", values={"columns": ["<remark> & more"], "unit": ""}),
-    Finding("index-as-user"),
+    Finding("one-grade"),
 ]
-REMARKS = ["The column <remark> & more is not used.", "The index is taken as user."]
+REMARKS = [
+    "The column <remark> & more is not used.",
+    "The judged items have no column relevance: each is relevant, with grade 1.",
+]
 CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
 
 
@@ -79,7 +82,7 @@ def test_findings_are_each_there_once_with_cautions_first_and_leave_the_table_as
     more = table.found([*ON_READING, Finding("few-users", values={"users": 3}), *ON_READING])
     assert [finding.kind for finding in more.findings] == [
         "columns-not-used",
-        "index-as-user",
+        "one-grade",
         "few-users",
     ]
     assert (more.setting, len(table.findings)) == (Setting(0.9), 2)

@@ -161,39 +161,103 @@ def test_words_say_of_which_runs_they_are():
     )
 
 
-def test_seeds_that_would_decide_are_named_where_new_runs_are_undecided():
-    """Of exact values, two seeds that differ as much as the models do decide nothing, and users
-    alone would.
-    """
-    rng = np.random.default_rng(2)
-    easy = rng.random(4000)
+def hit_table(rng, rate, easy):
+    """Ranks 1 of the users whose items are easy enough for a model, else 50; with some noise."""
+    return sm.exact_ranks(
+        np.where(easy + rng.normal(0, 0.1, len(easy)) < rate, 1, 50), candidates=100, exact=True
+    )
 
-    def table(hit_rate):
-        return sm.exact_ranks(np.where(easy < hit_rate, 1, 50), candidates=100, exact=True)
 
-    tables = {"A": [table(0.30), table(0.32)], "B": [table(0.33), table(0.36)]}
+@pytest.mark.parametrize("copies", [2, 5])
+def test_copies_of_hits_alone_are_named(copies):
+    """Ranks of two different values may be equal by chance only for a handful of users."""
+    rng = np.random.default_rng(3)
+    easy = rng.random(500)
+    tables = {
+        name: [hit_table(rng, rate, easy)] * copies for name, rate in (("A", 0.3), ("B", 0.4))
+    }
     result = sm.compare(tables, metrics="recall@10")
-    assert result["conclusion"].tolist() == ["undecided", "B"]
-    [more_seeds] = [finding for finding in result.findings if finding.kind == "more-seeds"]
-    assert 3 <= more_seeds.values["seeds"] <= 12
-    far_apart = {"A": tables["A"], "B": [table(0.93), table(0.96)]}
-    decided = sm.compare(far_apart, metrics="recall@10")
-    assert "more-seeds" not in {finding.kind for finding in decided.findings}
+    numbers = [str(number) for number in range(1, copies + 1)]
+    named = [
+        (finding.names, finding.values["seeds"])
+        for finding in result.findings
+        if finding.kind == "equal-tables"
+    ]
+    assert named == [(("A",), numbers), (("B",), numbers)]
 
 
-def test_no_number_of_seeds_is_named_where_the_users_alone_do_not_decide():
-    """Of 2 and 6 hits of 1,000 users, the interval over users includes 0, so that no seeds help."""
-    rng = np.random.default_rng(1)
+def test_a_recommender_without_a_random_start_may_be_given_as_equal_seeds():
+    """The seeds of B decide how wide the interval of new runs is: A adds nothing to it."""
+    rng = np.random.default_rng(4)
+    easy = rng.random(2000)
+    seeds_of_b = [hit_table(rng, rate, easy) for rate in (0.34, 0.36, 0.38)]
+    deterministic = hit_table(rng, 0.30, easy)
+    alone = sm.compare({"A": deterministic, "B": seeds_of_b}, metrics="recall@10")
+    assert alone["of"].tolist() == ["these runs"]
+    repeated = {"A": [deterministic] * 3, "B": seeds_of_b}
+    result = sm.compare(repeated, metrics="recall@10")
+    [new, these] = result.to_dict("records")
+    points = [np.mean([table.above < 10]) for table in seeds_of_b]
+    # half widths in quadrature, that of the seeds by Student's t with two degrees of freedom
+    of_seeds = stats.t.ppf(0.975, 2) * stats.sem(points)
+    expected = np.hypot((these["high"] - these["low"]) / 2, of_seeds)
+    assert (new["high"] - new["low"]) / 2 == pytest.approx(expected, rel=0.1)
 
-    def table(hits):
-        ranks = rng.integers(20, 100, size=1000)
-        ranks[:hits] = 1
-        return sm.exact_ranks(ranks, candidates=100, exact=True)
 
-    tables = {"A": [table(2) for _ in range(5)], "B": [table(6) for _ in range(5)]}
+def test_pairs_of_a_family_have_the_half_width_of_the_equation():
+    """Three seeds each: d = 3, f = 2 and w = .4. All pairs together are at the level of 95 %."""
+    rng = np.random.default_rng(6)
+    rates = {"A": (0.2, 0.3, 0.4), "B": (0.3, 0.32, 0.34), "C": (0.25, 0.3, 0.35)}
+    tables = {}
+    for name, rates_of_seeds in rates.items():
+        easy = rng.random(1000)  # for this recommender
+        tables[name] = [hit_table(rng, rate, easy) for rate in rates_of_seeds]
     result = sm.compare(tables, metrics="recall@10")
-    assert set(result["conclusion"]) == {"undecided"}
-    assert "more-seeds" not in {finding.kind for finding in result.findings}
+    rows = result[result["of"] == "new runs"]
+    [family, _] = [finding.values for finding in result.findings if finding.kind == "family"]
+    assert family == {
+        "pairs": 3,
+        "method": "Bonferroni",
+        "rate": pytest.approx(0.05 / 3),
+        "of": "new runs",
+    }
+
+    hits = {name: np.array([table.above < 10 for table in seeds]) for name, seeds in tables.items()}
+    square = {name: of_seeds.mean(axis=1).var(ddof=1) for name, of_seeds in hits.items()}
+    mean_square = sum(square.values()) / 3
+    moderated = {name: 0.4 * square[name] + 0.6 * mean_square for name in tables}
+    for row in rows.itertuples():
+        pair = {row.a, row.b}
+        variance = sum(moderated[name] for name in pair) / 3
+        uncertainty = 0.0
+        for name in tables:
+            coefficient = (0.4 * (name in pair) + 2 * 0.6 / 3) / 3
+            uncertainty += (coefficient * moderated[name]) ** 2 / 2
+        t = stats.t.ppf(1 - 0.05 / 6, 0.8 * variance**2 / uncertainty)
+        gap = hits[row.b].mean(axis=0) - hits[row.a].mean(axis=0)
+        users = gap.var(ddof=1) / 1000
+        for name in pair:
+            residual = hits[name] - hits[name].mean(axis=0)
+            residual = residual - residual.mean(axis=1, keepdims=True)
+            users -= (residual**2).sum() / (2 * 999) / 3000
+        z = stats.norm.ppf(1 - 0.05 / 6)
+        half_width = np.sqrt(z**2 * users + t**2 * variance)
+        assert (row.high - row.low) / 2 == pytest.approx(half_width)
+
+
+def test_equal_seeds_of_a_pair_have_the_spread_of_the_third_recommender():
+    """A pair whose own seeds are equal has the width that the seeds of the third one show."""
+    rng = np.random.default_rng(5)
+    easy = rng.random(1000)
+    tables = {name: [hit_table(rng, 0.3, easy)] * 3 for name in "AB"}
+    tables["C"] = [hit_table(rng, rate, easy) for rate in (0.25, 0.3, 0.35)]
+    rows = sm.compare(tables, metrics="recall@10")
+    of_pair = rows[(rows["a"] == "A") & (rows["b"] == "B")].set_index("of")
+    widths = of_pair["high"] - of_pair["low"]
+    assert widths["new runs"] > 2 * widths["these runs"]
+    alone = sm.compare({name: tables[name] for name in "AB"}, metrics="recall@10")
+    ends = alone[["low", "high"]].to_numpy()
+    np.testing.assert_allclose(ends[0], ends[1])  # of a pair alone, users are the only chance
 
 
 def test_standings_and_verdicts_are_those_of_the_rows():

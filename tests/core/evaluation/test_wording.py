@@ -45,20 +45,6 @@ ORDER = {
 # a finding, its words with … for others between, and the setting unless it is PAIR
 SENTENCES = [
     (
-        of("shallow-ranks", source="a.csv", column="place", rows=300, last=101, candidates=3540.5),
-        "a.csv: No place of 300 is above 101 of 3540 candidates. If … with negatives "
-        "(--negatives). … exact=True",
-    ),
-    (
-        of("usual-sample", source="a.csv", rows=300, candidates=100),
-        "a.csv: Each of 300 has 100 candidates. If … how many negatives were drawn … exact=True",
-    ),
-    (
-        of("fewer-negatives", source="ranks", column="rank", last=51, negatives=100, most=101),
-        "No rank is above 51, although 100 negatives allow up to 101. If fewer were sampled, … "
-        "wrong: say how many.",
-    ),
-    (
         of("no-rank-zero", source="X", names=("X",)),
         "X: No rank is 0, … leave it out if the best is 1.",
     ),
@@ -75,7 +61,6 @@ SENTENCES = [
         of("shared-negatives", partners=12.345),
         "with 12.3 other users on average, so they are read as drawn once.",
     ),
-    (of("index-as-user"), "The index is taken as user."),
     (of("columns-taken", columns={"user": "uid"}), "The column uid is taken as user."),
     (
         of("columns-taken", columns={"user": "uid", "candidates": "n"}),
@@ -84,21 +69,8 @@ SENTENCES = [
     ),
     (of("columns-not-used", columns=["a"], unit=""), "The column a is not used."),
     (
-        of("columns-not-used", columns=["a", "b"], unit="user"),
-        "The columns a, b are not used. Intervals take users as the unit. If a column names "
-        "recommenders, say which by",
-    ),
-    (
         of("columns-not-used", columns=["a"], unit="row"),
         "Each row is taken to be a user. If a column names",
-    ),
-    (
-        of("candidates-of-argument", column="n"),
-        "The column n is not used: the candidates are those of the argument.",
-    ),
-    (
-        of("columns-not-read", source="a.csv", unread=64, all=66, columns=["f0", "f1"]),
-        "a.csv: 64 of its 66 columns are not used: f0, f1 ...",
     ),
     (of("one-grade"), "each is relevant, with grade 1."),
     (
@@ -276,8 +248,12 @@ SENTENCES = [
         WITH_MARGIN,
     ),
     (
-        of("more-seeds", "ap", seeds=6),
-        "would decide about half of new comparisons, … as they are here: 6 by AP.",
+        of("equal-tables", names=("X",), seeds=["1", "3"], are_draws=False),
+        "X: Seeds 1 and 3 have the same ranks for all users.",
+    ),
+    (
+        of("equal-tables", names=("X",), seeds=["1", "3"], are_draws=True),
+        "X: Draws 1 and 3 of negatives have the same ranks for all users.",
     ),
     (
         of("these-runs", reason="one seed", of=["X"]),

@@ -1,11 +1,13 @@
 """The spread of seeds: by textbooks, in closed form, by an integral, and by coverage."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from sampled_metrics.core.inference.means import Intervals, intervals
-from sampled_metrics.core.inference.seeds import SeedSpread, deciding_seeds, with_seeds
+from sampled_metrics.core.inference.seeds import SeedSpread, pooled, with_seeds
 
 
 def ends(interval):
@@ -210,34 +212,102 @@ def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
     assert (widened.low[1], widened.p_value[1]) == (alone.low[1], alone.p_value[1])
 
 
-def test_as_many_seeds_would_decide_as_make_the_half_width_smaller_than_the_difference():
-    """Seeds have the deviation .01, and users the error .003: Student's table by hand."""
-    spread = SeedSpread(np.array([0.01**2 / 3] * 3), np.zeros(3), freedom=2)
-    expected = []
-    for difference in (0.02, 0.008, 0.0059):
-        widths = {
-            s: np.hypot(1.96 * 0.003, stats.t.isf(0.025, s - 1) * 0.01 / np.sqrt(s))
-            for s in range(2, 1025)
-        }
-        expected.append(next((seeds for seeds, width in widths.items() if width < difference), 0))
-    numbers = deciding_seeds(np.full(3, 0.003), np.array([0.02, -0.008, 0.0059]), [spread], 0.05)
-    # less than 1.96 * .003 = .00588 by a margin that 1,024 seeds do not reach
-    assert expected[2] == 0
-    assert numbers.tolist() == expected
+def test_two_equal_recommenders_of_a_family_have_the_spread_of_the_third():
+    """Three seeds each, with the variances 0, 0 and s² = 9.
 
-
-def test_of_two_recommenders_one_seed_fewer_does_not_decide():
-    spreads = [SeedSpread(np.array([variance]), np.zeros(1), 2) for variance in (1.0, 4.0)]
-    [seeds] = deciding_seeds(np.array([0.5]), np.array([3.0]), spreads, 0.01)
-    enough, fewer = (
-        [spread.of_seeds(number) for spread in spreads] for number in (seeds, seeds - 1)
+    d = 3, f = 2 and w = .4, so p = s² / 3, m_A = m_B = .6 p = 1.8 and m_C = .4 s² + .6 p = 5.4. Of
+    A and B, V = 2 × 1.8 / 3 = 1.2, c_A = c_B = .4 / 3 + 2 × .6 / 9 = 4 / 15 and c_C = 2 / 15. So ν
+    = .8 × 1.2² / ((2 × .48² + .72²) / 2) = 40 / 17.
+    """
+    family = pooled([spread_of([1.0] * 3), spread_of([1.0] * 3), spread_of([0.0, 3.0, 6.0])])
+    assert [3 * spread.variance[0] for spread in family] == pytest.approx([1.8, 1.8, 5.4])
+    a, b, _ = family
+    t = -stats.t.ppf(0.025, 40 / 17)
+    assert half_width([a, b], error=2.0) == pytest.approx(
+        np.sqrt(1.959964**2 * 4 + t**2 * 1.2), rel=1e-6
     )
-    assert half_width(enough, 0.5, alpha=0.01) < 3.0 <= half_width(fewer, 0.5, alpha=0.01)
+    # b - 2 a has V = 5 × .6, and c_A = .7 / 1.5, c_B = 1.3 / 1.5 and c_C = .5 / 1.5
+    t = -stats.t.ppf(0.025, 0.8 * 3.0**2 / ((0.84**2 + 1.56**2 + 1.8**2) / 2))
+    of_ratio = half_width([a, b.scaled(2.0)], error=0.0)
+    assert of_ratio == pytest.approx(t * np.sqrt(3.0), rel=1e-6)
 
 
-def test_users_who_do_not_decide_need_more_than_seeds():
-    spread = SeedSpread(np.array([1.0]), np.zeros(1), 2)
-    assert deciding_seeds(np.array([0.6]), np.array([1.0]), [spread], 0.05).tolist() == [0]
+def test_the_spread_of_a_family_is_that_of_its_equation():
+    """Unequal numbers of seeds, with each sum of the equation written out."""
+    rng = np.random.default_rng(15)
+    seeds = np.array([2, 3, 10, 5])
+    squares = rng.chisquare(2, 4)
+    weights = np.zeros(4)
+    for i in range(4):
+        d = 3 * min(1, seeds[i] / seeds.mean()) ** 2
+        weights[i] = (seeds[i] - 1) / (d + seeds[i] - 1)
+    mean_square = sum(weights * squares) / sum(weights)
+    moderated = weights * squares + (1 - weights) * mean_square
+    family = pooled(
+        [
+            SeedSpread(np.array([squares[i] / seeds[i]]), np.zeros(1), int(seeds[i]) - 1)
+            for i in range(4)
+        ]
+    )
+    for i, j in [(0, 1), (2, 0), (3, 2)]:
+        variance = moderated[i] / seeds[i] + moderated[j] / seeds[j]
+        uncertainty = 0.0
+        for k in range(4):
+            coefficient = sum(
+                ((k == member) * weights[k] + (1 - weights[member]) * weights[k] / sum(weights))
+                / seeds[member]
+                for member in (i, j)
+            )
+            uncertainty += (coefficient * moderated[k]) ** 2 / (seeds[k] - 1)
+        t = -stats.t.ppf(0.025, 0.8 * variance**2 / uncertainty)
+        expected = t * np.sqrt(variance)
+        assert half_width([family[i], family[j]], error=0.0) == pytest.approx(expected)
+        assert widened_by([family[i], family[j]], expected, 0.0).p_value[0] == pytest.approx(0.05)
+
+
+def test_a_family_whose_seeds_do_not_differ_has_the_users_alone():
+    same = pooled([spread_of([0.3, 0.3, 0.3])] * 3)
+    assert half_width(same[:2], error=0.1) == pytest.approx(1.959964 * 0.1)
+
+
+LAWS = {
+    "normal": lambda rng, shape: rng.standard_normal(shape),
+    "two-valued": lambda rng, shape: rng.choice([-1.0, 1.0], shape),
+}
+
+
+@pytest.mark.parametrize(
+    ("law", "deviations"),
+    [
+        ("normal", (1, 1, 1, 1, 1)),
+        ("normal", (3, 1, 1, 1, 1)),
+        ("normal", (1, 3, 1, 3, 1)),
+        ("normal", (0, 1, 1, 1, 1)),
+        ("two-valued", (0, 1, 1, 1, 1)),
+    ],
+)
+def test_equal_recommenders_of_a_family_have_a_false_verdict_in_five_per_cent_at_most(
+    law, deviations
+):
+    """Five with three seeds each, 20,000 simulations; the width of pairs of equal ones is 1.32
+    times that of Tukey and Kramer.
+    """
+    rng = np.random.default_rng(16)
+    seeds = LAWS[law](rng, (5, 3, 20_000)) * np.array(deviations)[:, np.newaxis, np.newaxis]
+    family = pooled([spread_of(*of_recommender.T) for of_recommender in seeds])
+    means = seeds.mean(axis=1)
+    is_wrong = np.zeros(20_000, dtype=bool)
+    widths = []
+    for a, b in combinations(range(5), 2):
+        gap = means[b] - means[a]
+        interval = widened_by([family[a], family[b]], gap, 0.0, 0.05 / 10)
+        is_wrong |= (interval.low > 0) | (interval.high < 0)
+        widths.append((interval.high - interval.low).mean() / 2)
+    assert is_wrong.mean() <= 0.05
+    if set(deviations) == {1}:
+        variance = seeds.var(axis=1, ddof=1).mean(axis=0)
+        of_tukey = stats.studentized_range.ppf(0.95, 5, 10) * np.sqrt(variance / 3).mean()
+        assert np.mean(widths) / of_tukey == pytest.approx(1.32, abs=0.02)
 
 
 MANY = [

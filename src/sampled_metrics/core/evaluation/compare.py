@@ -30,7 +30,7 @@ from sampled_metrics.core.evaluation.verdict import (
 )
 from sampled_metrics.core.findings import Finding, about
 from sampled_metrics.core.inference.families import Margin, max_t_rate
-from sampled_metrics.core.inference.seeds import deciding_seeds
+from sampled_metrics.core.inference.seeds import pooled
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike
 from sampled_metrics.core.ranks.groups import Groups, runs_by_group
@@ -215,12 +215,10 @@ def compare(
     by_group = [verdict for verdict in verdicts if verdict.group]
 
     # --- findings
-    # the first verdict is of two recommenders if there are no more; the first family is of all
-    # users and the main question
+    # the first verdict is of two recommenders if there are no more
     findings: list[Any] = [verdict for verdict in overall if verdict.is_defined]
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
-    findings += _seeds_that_would_decide(families[0], overall)
     findings += _about_part(all_users, families, names, recommenders, corrector, setting)
     if by_group:
         findings += orders_of_groups(overall, by_group, questions[0])
@@ -354,6 +352,10 @@ def _family(part: Part, question: str) -> Family:
             values[name] = user_values.of_these_runs()
     alpha = 1 - part.confidence_level
     pairs = comb(len(values), 2)
+    if question == NEW_RUNS and pairs > 1:
+        own = [spread for user_values in values.values() for spread in user_values.spreads]
+        for name, spread in zip(values, pooled(own), strict=True):
+            values[name] = replace(values[name], spreads=(spread,))
     have_one_value = all(user_values.one_value for user_values in values.values())
     have_spreads = any(user_values.spreads for user_values in values.values())
     if pairs == 1:
@@ -501,31 +503,6 @@ def _who_ranks_higher(
         "is_sampled": bool(setting.estimator),
     }
     return [Finding("higher", names=setting.names, values=shares)]
-
-
-def _seeds_that_would_decide(family: Family, verdicts: Sequence[Verdict]) -> list[Finding]:
-    """Return, for each metric that new runs leave undecided, how many seeds would decide it.
-
-    This is for two recommenders. There is no finding where the users alone do not decide, or where
-    more than a thousand seeds would be needed.
-    """
-    if family.question != NEW_RUNS or len(family.values) > 2:
-        return []
-    a, b = family.values.values()
-    gap = b.minus(a)
-    over_users = gap.of_these_runs().interval(family.rates)
-    are_decided = (over_users.low > EQUAL) | (over_users.high < -EQUAL)
-    seeds_by_metric = deciding_seeds(
-        over_users.standard_error, gap.point, gap.spreads, family.rates
-    )
-    seeds_there_are = min(spread.freedom + 1 for spread in gap.spreads)
-    on_new_runs = [verdict for verdict in verdicts if verdict.of == NEW_RUNS]
-    findings = []
-    for verdict, seeds, is_decided in zip(on_new_runs, seeds_by_metric, are_decided, strict=True):
-        is_undecided = verdict.conclusion is Conclusion.UNDECIDED
-        if is_undecided and is_decided and seeds > seeds_there_are:
-            findings.append(Finding("more-seeds", verdict.metric, values={"seeds": int(seeds)}))
-    return findings
 
 
 def _about_part(

@@ -57,7 +57,6 @@ References:
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -72,8 +71,9 @@ _NODES = 161  # number of values of l that stand for its distribution
 _REACH = 20.0
 _SMALLEST_RATIO = 1e-6  # smallest ratio of two deviations; a smaller one is taken to be this
 _SMALLEST_TAIL = 1e-300  # takes the place of a probability of 0, which has no logarithm
+_FREEDOM_OF_ALL = 3.0  # degrees of freedom that the seeds of all recommenders of a family count as
+_CAUTION = 0.8  # factor of the degrees of freedom of a pair of a family
 _TOLERANCES = {"xatol": 1e-12, "xrtol": 0.0}  # of the logarithms of roots
-_MOST_SEEDS = 1024  # largest number of seeds that is tried
 _SLACK = 1e-9  # moves the limits of a root apart, as rounding may put a limit past the root
 
 
@@ -85,11 +85,15 @@ class SeedSpread:
         variance: (metrics,) (σ_b² + σ_c² / U) / S.
         interaction: (metrics,) σ_c² / (U S).
         freedom: the number of seeds minus one.
+        errors: in a family, (recommenders, metrics) |c_k| m_k / √f_k: how much the seeds of each
+            recommender of the family add to the standard error of `variance`, divided by √2. None
+            of a recommender alone, or of one of two.
     """
 
     variance: Floats
     interaction: Floats
     freedom: int
+    errors: Floats | None = None
 
     @classmethod
     def from_seeds(cls, points: Floats, values: Floats) -> SeedSpread:
@@ -111,17 +115,55 @@ class SeedSpread:
 
     def scaled(self, ratio: float) -> SeedSpread:
         """Return the spread of the metrics times a ratio."""
-        return SeedSpread(self.variance * ratio**2, self.interaction * ratio**2, self.freedom)
+        return SeedSpread(
+            self.variance * ratio**2,
+            self.interaction * ratio**2,
+            self.freedom,
+            None if self.errors is None else self.errors * ratio**2,
+        )
 
     def of_metric(self, number: int) -> SeedSpread:
         """Return the spread of one metric."""
         chosen = slice(number, number + 1)
         return SeedSpread(self.variance[chosen], self.interaction[chosen], self.freedom)
 
-    def of_seeds(self, seeds: int) -> SeedSpread:
-        """Return the spread of another number of seeds that vary as these do."""
-        ratio = (self.freedom + 1) / seeds
-        return SeedSpread(self.variance * ratio, self.interaction * ratio, seeds - 1)
+
+def pooled(spreads: Sequence[SeedSpread]) -> list[SeedSpread]:
+    """Return the spreads of the recommenders of a family, each estimated with the seeds of all.
+
+    The equations are at the top of this file.
+
+    Args:
+        spreads: of three recommenders or more, each estimated with its own seeds.
+
+    Returns:
+        The spreads in the same order, with m_i / S_i as variances.
+
+    Examples:
+        Three recommenders of three seeds with the variances .0001, .0004 and .0004. Each has .4 of
+        its own variance, and .6 of the mean .0003 of all:
+
+        >>> spreads = [SeedSpread(np.array([square / 3]), np.zeros(1), 2)
+        ...     for square in (0.0001, 0.0004, 0.0004)]
+        >>> [round(3 * float(spread.variance[0]), 5) for spread in pooled(spreads)]
+        [0.00022, 0.00034, 0.00034]
+    """
+    freedom = np.array([spread.freedom for spread in spreads])
+    seeds = freedom + 1
+    # (recommenders, metrics) s_i²
+    own = np.stack([spread.variance for spread in spreads]) * seeds[:, np.newaxis]
+    freedom_of_all = _FREEDOM_OF_ALL * np.minimum(1, seeds / seeds.mean()) ** 2  # d_i
+    own_share = freedom / (freedom_of_all + freedom)  # w_i
+    # (recommenders, recommenders) coefficient of s_k² in m_i / S_i
+    coefficients = np.diag(own_share) + np.outer(1 - own_share, own_share / own_share.sum())
+    coefficients /= seeds[:, np.newaxis]
+    variances = coefficients @ own
+    deviations = variances * (seeds / np.sqrt(freedom))[:, np.newaxis]  # m_k / √f_k
+    in_family = []
+    for spread, variance, row in zip(spreads, variances, coefficients, strict=True):
+        errors = row[:, np.newaxis] * deviations
+        in_family.append(SeedSpread(variance, spread.interaction, spread.freedom, errors))
+    return in_family
 
 
 def with_seeds(
@@ -136,7 +178,8 @@ def with_seeds(
     Args:
         interval: (metrics,) intervals over users, with p-values.
         mean: (metrics,) means.
-        spreads: of the recommenders with several seeds, one or two.
+        spreads: of the recommenders with several seeds, one or two; of two in a family, as `pooled`
+            returns them.
         limits: (metrics, 2) smallest and largest value of a mean.
         alpha: (metrics,) error rates.
 
@@ -176,64 +219,6 @@ def _users_variance(standard_error: Floats, spreads: Sequence[SeedSpread]) -> Fl
     return np.maximum(standard_error**2 - interaction, 0.0)
 
 
-def deciding_seeds(
-    standard_error: Floats, mean: Floats, spreads: Sequence[SeedSpread], alpha: Floats | float
-) -> Ints:
-    """Return the (metrics,) smallest numbers of seeds that would tell a mean from 0.
-
-    With so many seeds of each recommender, the half width of `with_seeds` is below the distance of
-    the mean from 0, if the mean, the users and the spread of seeds are as estimated. About half of
-    new comparisons with so many seeds would decide then.
-
-    Args:
-        standard_error: (metrics,) standard errors over the users, as in the intervals that
-            `with_seeds` takes.
-        mean: (metrics,) means.
-        spreads: of the recommenders with several seeds, one or two.
-        alpha: (metrics,) error rates.
-
-    Returns:
-        The numbers, 2 or more; 0 if no number up to 1024 would decide, such as where the users
-        alone do not.
-
-    Examples:
-        Two seeds each, with an error of .0036 by the seeds and .0042 by the users. A difference of
-        .01 takes 6 seeds each, and one of .007 is less than the half width .0082 of the users
-        alone:
-
-        >>> spread = SeedSpread(np.array([0.0036**2 / 2] * 2), np.zeros(2), freedom=1)
-        >>> deciding_seeds(np.array([0.0042] * 2), np.array([0.01, 0.007]), [spread, spread],
-        ...     alpha=0.05)
-        array([6, 0])
-    """
-    rates = np.broadcast_to(np.asarray(alpha, dtype=np.float64), mean.shape)
-    users_square = (ndtri(rates / 2) ** 2) * _users_variance(standard_error, spreads)
-    # h(α)² has to be below mean², which leaves this to r(α)²
-    seeds_square = mean**2 - users_square
-    numbers = np.zeros(len(mean), dtype=np.int64)
-    for metric in np.flatnonzero(seeds_square > 0):
-        spreads_of_metric = [spread.of_metric(int(metric)) for spread in spreads]
-        allowed_width = float(np.sqrt(seeds_square[metric]))
-        numbers[metric] = _seeds_below(spreads_of_metric, allowed_width, float(rates[metric]))
-    return numbers
-
-
-def _seeds_below(spreads: Sequence[SeedSpread], width: float, alpha: float) -> int:
-    """Return the smallest number of seeds, up to `_MOST_SEEDS`, whose half width is below a width.
-
-    It is 0 if there is none.
-    """
-
-    def is_below(seeds: int) -> bool:
-        students = _Students.from_spreads([spread.of_seeds(seeds) for spread in spreads])
-        return bool(students.half_width(alpha)[0] < width)
-
-    if not is_below(_MOST_SEEDS):
-        return 0
-    # a search by halves, as half widths fall with the number of seeds; index 0 is two seeds
-    return 2 + bisect_left(range(2, _MOST_SEEDS), True, key=is_below)
-
-
 @dataclass(frozen=True)
 class _Students:
     """Mixtures of Student variables with the mean 0.
@@ -243,12 +228,12 @@ class _Students:
     Attributes:
         shares: (metrics, nodes) their shares.
         deviations: (metrics, nodes) their scales; all 0 if seeds do not differ.
-        freedom: their degrees of freedom.
+        freedom: (metrics,) their degrees of freedom.
     """
 
     shares: Floats
     deviations: Floats
-    freedom: int
+    freedom: Floats
 
     @classmethod
     def from_spreads(cls, spreads: Sequence[SeedSpread]) -> _Students:
@@ -258,9 +243,38 @@ class _Students:
         """
         if len(spreads) == 1:
             [spread] = spreads
-            scale = np.sqrt(spread.variance)[:, np.newaxis]
-            return cls(np.ones_like(scale), scale, spread.freedom)
+            return cls.alone(spread.variance, np.full(spread.variance.shape, spread.freedom))
         a, b = spreads
+        if a.errors is not None and b.errors is not None:
+            return cls.of_family(a.variance + b.variance, a.errors + b.errors)
+        return cls.of_two(a, b)
+
+    @classmethod
+    def alone(cls, variance: Floats, freedom: Floats) -> _Students:
+        """Return a single variable of each metric, from (metrics,) variances and freedoms."""
+        deviations = np.sqrt(variance)[:, np.newaxis]
+        return cls(np.ones_like(deviations), deviations, freedom)
+
+    @classmethod
+    def of_family(cls, variance: Floats, errors: Floats) -> _Students:
+        """Return what the seeds of all recommenders of a family say of a pair.
+
+        Args:
+            variance: (metrics,) V_ij.
+            errors: (recommenders, metrics) c_k m_k / √f_k.
+        """
+        square_of_error = (errors**2).sum(axis=0)
+        freedom = np.divide(
+            _CAUTION * variance**2,
+            square_of_error,
+            out=np.ones_like(variance),
+            where=square_of_error > 0,
+        )
+        return cls.alone(variance, freedom)
+
+    @classmethod
+    def of_two(cls, a: SeedSpread, b: SeedSpread) -> _Students:
+        """Return the mixture over the ratio of the deviations of two recommenders."""
         seeds = np.array([a.freedom, b.freedom]) + 1
         freedom = a.freedom + b.freedom
         # (2, metrics) s_A and s_B, relative to the larger one, which scales V(l) in the end
@@ -282,7 +296,7 @@ class _Students:
         return cls(
             shares / shares.sum(axis=1, keepdims=True),
             largest[:, np.newaxis] * np.sqrt(variances),
-            freedom,
+            np.full(len(largest), freedom),
         )
 
     def half_width(self, alpha: Floats | float) -> Floats:
@@ -307,7 +321,8 @@ class _Students:
             distance: (some,) distances.
             metric: (some,) the metric of each distance.
         """
-        tails = 2 * stdtr(self.freedom, -distance[:, np.newaxis] / self.deviations[metric])
+        freedom = self.freedom[metric, np.newaxis]
+        tails = 2 * stdtr(freedom, -distance[:, np.newaxis] / self.deviations[metric])
         return np.maximum((self.shares[metric] * tails).sum(axis=1), _SMALLEST_TAIL)
 
 

@@ -402,6 +402,10 @@ class Columns:
         used = [column for column in RANKS if arguments.get(column) is None]
         if self.are_counts:
             used.remove("rank")
+            return self.remarks(used)
+        _, best = self.written
+        if best == 0 and self.whole_numbers("rank", 0).min() > 0:
+            return (*self.remarks(used), Finding("no-rank-zero", values={"source": self.name}))
         return self.remarks(used)
 
     def remarks(self, used: Collection[str]) -> tuple[Finding, ...]:
@@ -479,10 +483,9 @@ def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
                 "users, or leave it out with reset_index(drop=True)"
             )
         series = series.rename_axis("user")
-    are_items = plain(series.name) in NAMES["item"]
-    has_items = any(plain(level) in NAMES["item"] for level in series.index.names)
-    if are_items:
+    if plain(series.name) in NAMES["item"] | NAMES["rank"]:
         return series.to_frame()
+    has_items = any(plain(level) in NAMES["item"] for level in series.index.names)
     return series.to_frame(number if has_items else "rank")
 
 

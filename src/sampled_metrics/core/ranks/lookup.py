@@ -44,7 +44,7 @@ def values_of_rows(
     """
     if isinstance(values, pd.Series) and _may_be_of_rows(values.index, index):
         by_row = np.asarray(values)
-        if users is not None:
+        if users is not None and len(np.unique(users)) == len(index):
             by_user = _by_user(values, users, what)
             if by_user.notna().all() and (by_user.to_numpy() != by_row).any():
                 raise DataError(

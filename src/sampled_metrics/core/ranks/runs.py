@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,21 +13,11 @@ from numpy.typing import NDArray
 
 from sampled_metrics._registry import kinds_of_tables
 from sampled_metrics.checks import Ints, enumerated
-from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.findings import Finding, about
 from sampled_metrics.core.ranks.reading import UNNAMED, by_name
 from sampled_metrics.core.ranks.sampled import ONCE
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.errors import DataError
-
-MANY_ROWS = 20
-"""Of fewer rows, two seeds may be the same by chance."""
-
-FEWEST_OUTCOMES = 3
-"""With so many different ranks, independent draws are alike in under .3 % of evaluations.
-
-4,000 evaluations of 600 users were simulated for each of 21 laws, of sampled ranks with one order
-of the items for all users.
-"""
 
 
 @dataclass(frozen=True)
@@ -142,6 +131,8 @@ def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
 def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
     """Return the runs with numbers of users, alike for the same users, and findings on the pairing.
 
+    Tables of a recommender that are equal have a finding, too.
+
     Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
     """
     tables = {label: table for runs in recommenders for label, table in runs.by_label.items()}
@@ -152,7 +143,27 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
         replace(runs, users=tuple(itertools.islice(users, len(runs.tables))))
         for runs in recommenders
     ]
+    for runs in numbered:
+        findings = [*findings, *about(_equal_tables(runs), runs.name)]
     return numbered, findings
+
+
+def _equal_tables(runs: Runs) -> list[Finding]:
+    """Return findings on tables of paired runs that have the same ranks, or lists, of all users.
+
+    They are copies of one run, or the recommender has no random start.
+    """
+    if len(runs.tables) == 1:
+        return []
+    seeds_by_ranks = dict[bytes, list[str]]()
+    for seed, table, users in zip(runs.seeds, runs.tables, runs.users, strict=True):
+        outcomes = table.outcomes[np.lexsort((*table.outcomes.T, users))]
+        seeds_by_ranks.setdefault(outcomes.tobytes(), []).append(seed)
+    return [
+        Finding("equal-tables", values={"seeds": seeds, "are_draws": runs.are_draws})
+        for seeds in seeds_by_ranks.values()
+        if len(seeds) > 1
+    ]
 
 
 def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
@@ -168,7 +179,7 @@ def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
 def require_comparable(recommenders: Sequence[Runs]) -> None:
     """Raise DataError unless tables can be compared.
 
-    Their labels differ, they are of one design, draws can be paired, and no two seeds are the same.
+    Their labels differ, they are of one design, and draws can be paired.
     """
     labels = [label for runs in recommenders for label in runs.by_label]
     if repeated := [label for label in labels if labels.count(label) > 1]:
@@ -180,8 +191,6 @@ def require_comparable(recommenders: Sequence[Runs]) -> None:
         {label: table for runs in recommenders for label, table in runs.by_label.items()}
     )
     _require_paired_draws(recommenders)
-    for runs in recommenders:
-        _require_distinct(runs)
 
 
 def require_same_design(tables: Mapping[str, Table]) -> None:
@@ -221,35 +230,6 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
                     f"has {paired_draw.seed_name}; they are compared draw by draw, in the same "
                     "order"
                 )
-
-
-def _require_distinct(runs: Runs) -> None:
-    """Raise DataError if two seeds, or two draws, have the same ranks, or lists, of all users.
-
-    They are one then, that was read twice, or a recommender without chance. Rows of few users, or
-    of few different outcomes, do not show that.
-    """
-    if len(runs.tables) == 1:
-        return
-    [numbered], _ = paired([runs])
-    seed_by_digest: dict[bytes, str] = {}
-    for seed, table, users in zip(runs.seeds, numbered.tables, numbered.users, strict=True):
-        if (
-            len(table.outcomes) < MANY_ROWS
-            or len(np.unique(table.outcomes, axis=0)) < FEWEST_OUTCOMES
-        ):
-            continue
-        outcomes = table.outcomes[np.lexsort((*table.outcomes.T, users))]
-        digest = hashlib.blake2b(np.ascontiguousarray(outcomes).tobytes()).digest()
-        same_seed = seed_by_digest.setdefault(digest, seed)
-        if same_seed != seed:
-            what = "two draws of negatives" if runs.are_draws else f"seeds {same_seed} and {seed}"
-            single = "draw" if runs.are_draws else "seed"
-            raise DataError(
-                f"{runs.name or 'ranks'}: {what} have the same ranks of all users, so they are one "
-                f"{single}; give it once, as of a recommender without chance, or leave the rows of "
-                f"{seed} out"
-            )
 
 
 def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:

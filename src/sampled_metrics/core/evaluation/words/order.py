@@ -340,9 +340,23 @@ def _seeds(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) -> list
     )
     return [
         f"The intervals of new runs include the spread between {between}, whose metrics are taken "
-        "to vary normally. Those of these runs are of the mean over these seeds: users are the "
-        "only chance."
+        "to vary normally and independently. Those of these runs are of the mean over these seeds: "
+        "users are the only chance."
     ]
+
+
+def _equal_tables(finding: Finding, _: Setting) -> str:
+    names = enumerated(finding.values["seeds"])
+    if finding.values["are_draws"]:
+        return (
+            f"Draws {names} of negatives have the same ranks for all users. If they are copies of "
+            "one draw, remove them: copies make the interval too narrow."
+        )
+    return (
+        f"Seeds {names} have the same ranks for all users. If they are copies of one run, remove "
+        "them: copies make the intervals of new runs too narrow. Only a recommender without a "
+        "random start has equal seeds."
+    )
 
 
 def _these_runs(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) -> list[str]:
@@ -356,12 +370,17 @@ def _these_runs(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) ->
             else "intervals"
         )
         because = "as strict bounds do not show how seeds vary"
+        advice = ""
         if reason == "one seed":
             has = "has" if len(names) == 1 else "have"
             because = f"as {enumerated(names)} {has} one seed, which does not show how seeds vary"
+            advice = (
+                " If a recommender has no random start, give its table as often as another "
+                "recommender has seeds."
+            )
         sentences.append(
             f"The {intervals} are of {THESE_RUNS} alone, the mean over the seeds that are here. "
-            f"They say nothing of new runs, {because}."
+            f"They say nothing of new runs, {because}.{advice}"
         )
     return sentences
 
@@ -483,14 +502,11 @@ KINDS: dict[str, Kind] = {
         together=_these_runs,
         of_groups=False,
     ),
-    "more-seeds": Kind(
-        when="new runs are undecided, and more seeds of each of two recommenders would decide",
-        values="seeds: how many of each, if the difference and the spreads are as estimated",
-        sentence=(
-            "So many seeds of each would decide about half of new comparisons, if the difference "
-            "and the spreads are as they are here: {{}}."
-        ),
-        clause="{seeds} by {metric}",
+    "equal-tables": Kind(
+        when="several seeds, or draws of negatives, of a recommender have the same ranks",
+        values="seeds: their names; are_draws: whether they are draws of negatives",
+        sentence=_equal_tables,
+        is_caution=True,
         of_groups=False,
     ),
     "assumes": Kind(
