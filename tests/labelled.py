@@ -95,9 +95,9 @@ def score_forms(case: str, order: np.random.Generator) -> dict[str, Any]:
         "function of a frame": lambda block: places[block],
         "function of a new frame": lambda block: pd.DataFrame(SCORES[block]),
     }
-    of_labels = {"function of labels": lambda block: shuffled(frame.iloc[block], order)}
+    labelled_function = {"function of labels": lambda block: shuffled(frame.iloc[block], order)}
     if case == WITH_IDS:
-        return matrix_forms(SCORES, case, order) | labelled | in_order | of_labels
+        return matrix_forms(SCORES, case, order) | labelled | in_order | labelled_function
     more = labelled if case == LABELLED else in_order
     return matrix_forms(SCORES, case, order) | more
 

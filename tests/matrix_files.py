@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, save_npz
 
 USERS = 30
 ITEMS = 20
@@ -33,30 +32,23 @@ ABOVE = [
 
 
 def write(folder: Path, name: str, array: Any, form: str, index: Any, header: Any) -> str:
+    """Write a matrix with names of rows and columns, and return the path."""
     frame = pd.DataFrame(array, index=index, columns=header)
-    path = str(
-        folder / f"{name}{'.parquet' if 'parquet' in form else '.csv' if 'csv' in form else form}"
-    )
+    path = str(folder / f"{name}{'.parquet' if 'parquet' in form else '.csv'}")
     if form == ".csv":
         frame.to_csv(path, index=index is not None, header=header is not None)
+    elif form == "named index.csv":
+        frame.to_csv(path, index_label="user" if len(frame) == USERS else "item")
     elif form == "reset_index.csv":
         frame.reset_index().to_csv(path, index=False, header=header is not None)
     elif form == ".parquet":
         frame.rename(columns=str).to_parquet(path)
-    elif form == "reset_index.parquet":
-        frame.reset_index().rename(columns=str).to_parquet(path)
     else:
-        numbers = array if index is None else np.column_stack([index, array])
-        if header is not None:
-            numbers = np.vstack([header if index is None else np.append(0, header), numbers])
-        if form == ".npy":
-            np.save(path, numbers)
-        else:
-            save_npz(path, csr_array(numbers))
+        frame.reset_index().rename(columns=str).to_parquet(path)
     return path
 
 
-FORMS = (".csv", "reset_index.csv", ".npy", ".npz", ".parquet", "reset_index.parquet")
+FORMS = (".csv", "named index.csv", "reset_index.csv", ".parquet", "reset_index.parquet")
 NAMES = ("none", "from 0", "from 1", "ids")
 
 

@@ -282,8 +282,8 @@ def in_order(data: Any, name: str, ids: Sequence[Ids], start: int = 0) -> Any:
             )
     axes = axes_of(data, name, [axis_ids.kind for axis_ids in ids])
     for number, (axis, axis_ids) in enumerate(zip(axes, ids, strict=True)):
-        first = start if number == 0 else 0
-        order = axis_ids.order(axis.labels, axis.size, axis.name, first)
+        start_of_axis = start if number == 0 else 0
+        order = axis_ids.order(axis.labels, axis.size, axis.name, start_of_axis)
         if order is not None:
             data = data.take(order, axis=number)
     return data

@@ -247,12 +247,11 @@ def rank_among_negatives(
         training: as in `rank`.
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives
-            themselves: (users, m) indices of items, or a list of them for each user; a dict of such
-            lists by user, a Series or a (users, m) DataFrame of items with users as its index, or a
-            DataFrame with the columns user and item, with ids if there are ids. Given negatives
-            that do not look as if they were drawn uniformly for each user (p <= .01) have a
-            caution, as results do not hold then. Those that users share, also within batches of
-            users, are read as drawn "once", as in `sampled_ranks`.
+            themselves: a table with the columns user and item, a dict of lists of items by user, or
+            a (users, m) array of indices of items. Given negatives that do not look as if they were
+            drawn uniformly for each user (p <= .01) have a caution, as results do not hold then.
+            Those that users share, also within batches of users, are read as drawn "once", as in
+            `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.
         drop_held_out: whether held-out items of the user among given negatives are left out, as
             some published lists have them, or hold all items of a user with the same negatives.

@@ -301,11 +301,10 @@ def rank(
     the candidates that score above the held-out item, and those that tie with it. The scores of
     other items are ignored.
 
-    Objects of pandas are aligned by their labels. Of a (users, items) DataFrame, the index has ids
-    of users and the columns ids of items; DataFrames of factors have ids as their index. They are
-    brought into the order of `user_ids` and `item_ids`, which by default are the labels of the
-    first of scores, training and held-out items that has some. Labels are compared as text. An
-    index by default (0, 1, 2, …, without a name) has no labels: it is in the order of the ids.
+    Inputs are labelled or in order. A DataFrame whose index or columns are not pandas' default has
+    ids of users or items there, in any order. If one matrix or factor has labels on an axis, all
+    have, or `user_ids` or `item_ids` name the rows and columns of the others. Without labels, row u
+    is user u, and column i is item i. Ids are compared as text.
 
     By factors, as many threads rank blocks of users as the library of linear algebra has, which
     OMP_NUM_THREADS limits. The ranks do not depend on their number.
@@ -317,8 +316,8 @@ def rank(
             - a tuple of factors, (users, d) and (items, d). The scores are the inner products. They
               are computed in double precision, or in single precision if both are float32; items
               with equal factors tie;
-            - a function that takes a slice of the users, and returns their (users, items) scores. A
-              DataFrame is aligned, too.
+            - a function that takes a slice of the users, and returns their (users, items) scores as
+              an array or a DataFrame.
 
             Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last
             and tie with each other; factors are finite. Scores are compared in their own type,
@@ -327,23 +326,20 @@ def rank(
             array-api-compat. Both factors must be of one library and on one device. Their ranks are
             those of the same factors in double precision on the host.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the
-            user has the item; or a DataFrame with the columns user and item, in any order, of which
-            an index may have one or both.
+            user has the item; or a table with the columns user and item.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for
-            none; or (users, items), sparse or dense, not 0 where an item is held out; or a
-            DataFrame with the columns user and item; or a Series of items with users as its index,
-            by ids if there are ids. Users without a held-out item are left out, and a warning
-            counts them.
+            none; or a Series of items with users as its index; or (users, items), sparse or dense,
+            not 0 where an item is held out; or a table with the columns user and item. Users
+            without a held-out item are left out, and a warning counts them.
         users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them.
             The other arguments are those of all users. The ranks are the same as in the table of
             all users, so parts may be ranked apart and joined. Factors and scores may be arrays in
             files, as ``numpy.load(name, mmap_mode="r")`` returns; those of other users are not
             read. The default is all users.
-        user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the
+        user_ids: (users,) distinct ids of all users, in the order of the scores. Tables and the
             result have them. The default is the labels of users, and without labels the indices 0,
             1, ...
-        item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The
-            default is likewise.
+        item_ids: (items,) distinct ids, likewise.
         batch_size: number of users whose scores are computed at a time, by a function or from a
             matrix. The default is as many as take 256 MB in double precision, up to 1024. Factors
             have no batches.
@@ -354,10 +350,10 @@ def rank(
         it.
 
     Raises:
-        DataError: shapes, libraries or devices do not fit, a candidate's score is NaN or +inf or
-            would have to be rounded, an entry is masked, an id or a label is unknown, missing or
-            repeated, an index is out of range, a held-out item is one of its user's training items,
-            or no user has one; `users` has no user, or one twice.
+        DataError: shapes, labels, libraries or devices do not fit, a candidate's score is NaN or
+            +inf or would have to be rounded, an entry is masked, an id or a label is unknown,
+            missing or repeated, an index is out of range, a held-out item is one of its user's
+            training items, or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is not a whole number of 1 or more, or is given for factors.
 
     Examples:
@@ -390,10 +386,11 @@ def rank(
 
         >>> scores = pd.DataFrame([[0.2, 0.9, 0.5], [0.3, 0.1, 0.4]], index=["ben", "ada"],
         ...     columns=["y", "x", "z"])
-        >>> print(sm.rank(scores, np.zeros((2, 3)), pd.Series({"ada": "z", "ben": "z"})).to_frame())
+        >>> training = pd.DataFrame({"user": ["ada"], "item": ["x"]})
+        >>> print(sm.rank(scores, training, pd.Series({"ada": "z", "ben": "z"})).to_frame())
           user  candidates  above  tied
         0  ben           3      1     0
-        1  ada           3      0     0
+        1  ada           2      0     0
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3:
