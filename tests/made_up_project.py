@@ -33,7 +33,7 @@ from sampled_metrics_study.recommenders.registry import parameters_of, path_of, 
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml", "pyproject.toml")
-FOLDERS = ("workflow", "config", "scripts", "src", "profiles", "envs", "docs", "published")
+FOLDERS = ("workflow", "scripts", "src", "profiles", "envs", "docs", "published")
 
 X = {"type": "ials", "factors": 4, "regularization": 10, "unobserved_weight": 0.2, "iterations": 3}
 STUDY = {
