@@ -1,16 +1,16 @@
 """Digests of code and of files. The workflow runs again what depends on one that changed.
 
 There are two digests of the project's code: that of `TRAINING`, which splits, trains and ranks, and
-that of the whole project. They are taken from compiled code, so docstrings, comments and layout do
+that of the whole project. They are taken from syntax trees, so docstrings, comments and layout do
 not count.
 """
 
+import ast
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from types import CodeType
 
 import sampled_metrics
 from sampled_metrics_study.recommenders.registry import RECOMMENDERS
@@ -104,24 +104,19 @@ def _digest(files: Iterable[Path]) -> str:
 
 @cache
 def _digest_of_file(path: Path) -> str:
-    """Return a digest of the compiled code of a module, or of the content of another file."""
+    """Return a digest of the syntax tree of a module, or of the content of another file."""
     if path.suffix != ".py":
         return str(content(path))
-    # level 2 has no docstrings
-    code = compile(path.read_bytes(), path.name, "exec", optimize=2)
-    parts = "\n".join(_parts(code))
-    return hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [line for line in body if not _is_text(line)]  # type: ignore[attr-defined]
+    dumped = ast.dump(tree).encode(errors="surrogatepass")
+    return hashlib.sha256(dumped).hexdigest()
 
 
-def _parts(code: CodeType) -> Iterator[str]:
-    """Yield all that counts of compiled code; line numbers do not."""
-    yield repr((code.co_code, code.co_exceptiontable, code.co_names, code.co_varnames))
-    yield repr((code.co_freevars, code.co_cellvars, code.co_flags))
-    yield repr((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount))
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _parts(constant)
-        elif isinstance(constant, frozenset):  # whose order depends on the seed of hashes
-            yield repr(sorted(map(repr, constant)))
-        else:
-            yield repr(constant)
+def _is_text(statement: ast.AST) -> bool:
+    """Whether a statement is a bare text, such as a docstring."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)

@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import scipy.linalg  # noqa: F401  # so that each job has loaded the BLAS of scipy
 from threadpoolctl import threadpool_info
 
 import sampled_metrics

@@ -82,15 +82,17 @@ def _settle(value: Any, schema: Mapping[str, Any]) -> Any:
         return value
     properties = schema.get("properties", {})
     schema_of_rest = schema.get("additionalProperties")
+    keeps_order = isinstance(schema_of_rest, Mapping)
+    if not isinstance(schema_of_rest, Mapping):
+        schema_of_rest = {}
     stated = dict(value)
     value.clear()
     for key, subschema in properties.items():
         if key in stated or "default" in subschema:
             content = stated.pop(key) if key in stated else copy.deepcopy(subschema["default"])
             value[key] = _settle(content, subschema)
-    keeps_order = isinstance(schema_of_rest, Mapping)
     for key in stated if keeps_order else sorted(stated, key=str):
-        value[key] = _settle(stated[key], schema_of_rest if keeps_order else {})
+        value[key] = _settle(stated[key], schema_of_rest)
     return value
 
 

@@ -68,6 +68,8 @@ from sampled_metrics_study.repetitions import tie_rules_of
 # from the command line, or from the workflow that imports this one
 user_config = copy.deepcopy(config)
 try:
+    for path in workflow.config_settings.configfiles:
+        read_config(path)  # snakemake takes a repeated key
     known_datasets = read_config(own("datasets.yaml"))
     default_config = read_config(own("config.yaml"))
 except ConfigError as error:
@@ -196,6 +198,20 @@ def split_entry(wildcards):
     if not own_files(wildcards):
         entry["member"] = entry["member"] or archives.member(dataset["urls"])
     return entry
+
+
+def without_places(config):
+    """The config of what is studied, without the places of files, whose content counts."""
+    datasets = {}
+    for name in config["study"]:
+        entry = config["datasets"][name]
+        places = {"path", "test", "ranks", "defaults"} | ({"urls"} if entry["path"] else set())
+        datasets[name] = {key: value for key, value in entry.items() if key not in places}
+    recommenders = {}
+    for name, entry in config["recommenders"].items():
+        places = {"path"} if entry["type"] == "ranks" else set()
+        recommenders[name] = {key: value for key, value in entry.items() if key not in places}
+    return {**config, "datasets": datasets, "recommenders": recommenders}
 
 
 def imported_file(wildcards):

@@ -94,3 +94,7 @@ if IMPORTED:
             "../../scripts/import_ranks.py"
 
     ruleorder: import_ranks > rank
+
+    if PARTS_OF_USERS > 1:
+
+        ruleorder: import_ranks > gather_ranks

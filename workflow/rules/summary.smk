@@ -61,7 +61,8 @@ rule summary:
         "<results>/benchmarks/summary.tsv"
     params:
         code=code("summary"),
-        config=config,
+        config=lambda wildcards, threads: config,
+        stated=without_places(config),
         trained=TRAINED,
         kinds=[summary_of(trainer) for trainer in TRAINERS.values()],
         titles=FIGURES_OF_SUMMARY,
