@@ -33,21 +33,23 @@ def own(name):
 
 # the library is that of the workflow's own checkout, also for its jobs; from git it has to be installed
 source = os.path.abspath(ROOT / "src")
-if os.path.isdir(source) and source not in sys.path:
+if os.path.isdir(source):
     sys.path.insert(0, source)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
-
-pyproject = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))
-version = pyproject["project"]["version"]
-try:
-    from sampled_metrics import __version__ as installed
-except ImportError:
-    installed = "none"
-if installed not in (version, f"{version}+checkout"):
-    raise WorkflowError(
-        f"error: the workflow needs the library sampled-metrics {version}, and this environment has {installed}; "
-        "run pip install --no-deps --editable . in the workflow's folder, or give pip its git address"
-    )
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    places = [source, *(place for place in inherited if place not in ("", source))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(places)
+else:
+    pyproject = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))
+    version = pyproject["project"]["version"]
+    try:
+        from sampled_metrics import __version__ as installed
+    except ImportError:
+        installed = "none"
+    if installed not in (version, f"{version}+checkout"):
+        raise WorkflowError(
+            f"error: the workflow needs the library sampled-metrics {version}, and this environment has {installed}; "
+            "give pip the git address of the workflow"
+        )
 
 # after the check, as another version of the library may not have these names
 from sampled_metrics_study.data import archives
