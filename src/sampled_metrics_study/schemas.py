@@ -70,10 +70,15 @@ def _usual(labels: Any, kind: str) -> Any:
 def _settle(value: Any, schema: Mapping[str, Any]) -> Any:
     """Return a value in its one form, in which a mapping has its defaults; in place, if it can be.
 
+    Where a section may be null, false is null.
+
     Keys that the schema names come first, in its order. The other keys keep their order if the
     schema says what is below them, such as recommenders, and are sorted if it does not.
     """
-    if isinstance(value, float) and "number" in np.atleast_1d(schema.get("type", [])):
+    types = np.atleast_1d(schema.get("type", []))
+    if value is False and {"object", "null"} <= set(types):
+        return None
+    if isinstance(value, float) and "number" in types:
         is_whole = value.is_integer() and abs(value) < 2**53
         return int(value) if is_whole else value
     if isinstance(value, list):
