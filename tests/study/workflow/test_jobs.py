@@ -33,6 +33,7 @@ def log(tmp_path):
 def run_job(main, log):
     snakemake = SimpleNamespace(
         log=[log],
+        output=SimpleNamespace(),
         wildcards=SimpleNamespace(recommender="X"),
         params=SimpleNamespace(dataset="books"),
     )
@@ -141,7 +142,7 @@ def test_a_run_says_its_jobs_their_remarks_and_what_failed(project: Project) -> 
     assert ran.returncode != 0
     for noise in ("of an earlier run", "Traceback"):
         assert noise not in ran.stdout + ran.stderr
-    assert [*project.results("made-up/ranks/*")] == targets[:1]
+    assert [*project.results("made-up/ranks/*.gz")] == targets[:1]
     title = "import the ranks of R on made-up"
     lines = ran.stderr.splitlines()
     remark = "in 12 of 60 rows, half of the other candidates or more tie with the held-out item; "
