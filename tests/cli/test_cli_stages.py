@@ -131,7 +131,7 @@ def test_tables_with_another_sign_between_the_fields(run):
         Path(name).write_text(Path(name).read_text().replace(",", " "))
     ended = stages(run)
     assert ended.code == 1
-    assert "is another sign between the fields (--separator)?" in ended.err
+    assert "--separator" in ended.err
     assert stages(run, "--separator", " ").code == 0
 
 
