@@ -807,7 +807,8 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
         ]
         try:
             return pd.DataFrame(rows, columns=["user", "item", number])
-        except ValueError as error:  # half a pair of surrogates is not text
+        # half a pair of surrogates is not text, and pandas 2 makes floats of large integers
+        except (ValueError, OverflowError) as error:
             raise DataError(f"{name}: is not a table: {reason(error)}") from None
     if isinstance(data, Mapping):
         _refuse_mixed_labels(data, name)
