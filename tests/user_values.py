@@ -45,7 +45,7 @@ def require_within_bounds(users_values, kind):
         assert users_values.low.mean(axis=1) == pytest.approx(users_values.point)
     biased = {"bv-0.1", "uncorrected", "mle"}
     assert users_values.assumes == (
-        "bias is zero" if kind in biased else kind if kind == "decreasing" else "none"
+        "bias is zero" if kind in biased else kind if kind == "decreasing" else "uniform negatives"
     )
     assert np.isinf(users_values.bounds).all() == (kind == "mle")
     # its weights may be below 0

@@ -319,21 +319,21 @@ def _without_bias(values: UserValues, sample: Sample, metrics: Sequence[Metric])
     Linear estimators keep their own weights, whose bias is known. A user has one value, also by
     strict bounds.
     """
-    rows = np.flatnonzero(are_unbiased(metrics, sample.outcomes.negatives))
-    are_known = np.isfinite(values.low[rows]).all(axis=1)
+    rows = np.flatnonzero(are_unbiased(metrics, sample.outcomes.negatives)).tolist()
     low = values.low.copy()
     high = values.high.copy()
     bounds = values.bounds.copy()
     limits = values.limits.copy()
     point = values.point.copy()
-    for row, is_known in zip(rows, are_known, strict=True):
+    for row in rows:
         sampled_ranks = sample.outcomes.x + 1
         weights = metrics[row].of_rank(sampled_ranks, sample.outcomes.negatives + 1)
         values_of_users = sample.of_users(weights[np.newaxis])[0]
         point[row] = values_of_users.mean()
         limits[row] = (0.0, metrics[row].largest)
         bounds[row] = limits[row]
-        if is_known:  # strict bounds of a single user, or of an impossible sample, are not
+        # strict bounds of a single user, or of an impossible sample, are not known
+        if np.isfinite(low[row]).all():
             low[row] = values_of_users
             high[row] = values_of_users
     return replace(values, low=low, high=high, bounds=bounds, limits=limits, point=point)
