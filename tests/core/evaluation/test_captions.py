@@ -64,6 +64,6 @@ def test_values_and_intervals():
     }
     assert captions.assumed_by_estimators(names_by_assumption, interval) == (
         "Free, Decreasing of b: the 90 % interval holds the true metric if negatives are drawn "
-        "uniformly, whatever the ranks are. BV 1: the 90 % interval holds the true metric only if the bias of the "
-        "estimator is zero (hollow)."
+        "uniformly, whatever the ranks are. BV 1: the 90 % interval holds the true metric only if "
+        "the bias of the estimator is zero (hollow)."
     )
