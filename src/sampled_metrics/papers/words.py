@@ -42,7 +42,7 @@ def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
         uniform = "if negatives are drawn uniformly, whatever the ranks are"
         condition = f"if {assumption}" if assumption else uniform
         clause = f"{better(*finding.names)} by {name} ({smallest} to {largest})"
-        return f"By these numbers, {confidence}, {condition}: {{}}.", clause
+        return f"By these numbers, {confidence} and {condition}, {{}}.", clause
     a, b = finding.names
     _, most_a = rounded_outward(0.0, -values["low"])
     _, most_b = rounded_outward(0.0, values["high"])
