@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def test_the_published_example() -> None:
         {"A": {"hit-rate@10": "0.62"}}, negatives=99, candidates=20000, users=6040
     )
     assert result["estimator"].tolist() == ["decreasing", "free"]
-    assert result["assumes"].tolist() == ["decreasing", "none"]
+    assert result["assumes"].tolist() == ["decreasing", "uniform negatives"]
     upper_end = 0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040)
     assert result["high"].tolist() == pytest.approx([upper_end, upper_end], abs=2e-3)
     low = dict(zip(result["estimator"], result["low"], strict=True))
@@ -404,7 +405,7 @@ def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_con
     assert {finding.kind for finding in rounded.findings} == {"bounds", "drawn-by-user"}
     shares = [f"{users / 604_000:.9f}" for users in (603_700, 603_740, 603_950)]
     contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
-    assert set(contradicts["assumes"]) == {"none"}
+    assert set(contradicts["assumes"]) == {"uniform negatives"}
     [finding] = findings_of(contradicts, "contradicted")
     assert finding.values["assumption"] == "decreasing"
     assert (rounded["low"] <= contradicts["low"] + 1e-12).all()
@@ -509,3 +510,31 @@ def test_a_share_that_no_number_of_users_has_is_said_and_bounded_as_it_is_writte
     assert (below <= high["A"]).all()
     assert (high["A"] <= above).all()
     assert high["B"].tolist() == sm.published(others, **options)["high"].tolist()
+
+
+@pytest.mark.parametrize("shape", ["decreasing", "free"])
+def test_a_further_value_moves_no_bound_outward(shape):
+    """The values are of one law; ends are up to the error at which a bound stops to move."""
+    n = 500
+    ranks = np.arange(1.0, n + 1)
+    shares = 1 / ranks
+    rng = np.random.default_rng(1)
+    drawn = rng.choice(ranks, 800, p=shares / shares.sum()).astype(int)
+    sampled = 1 + rng.hypergeometric(drawn - 1, n - drawn, 50)
+    values = {}
+    for label in ("hr@10", "mrr", "auc"):
+        mean = sm.metric(label).of_rank(sampled, 51).mean()
+        values[label] = f"{mean:.4f}"
+    options = {"negatives": 50, "candidates": n, "users": 800, "metrics": ["hr@10", "auc"]}
+
+    def ends(labels):
+        by_label = {label: values[label] for label in labels}
+        return sm.published({"A": by_label}, estimators=shape, **options)
+
+    sets = [labels for size in (1, 2, 3) for labels in combinations(values, size)]
+    results = {labels: ends(labels) for labels in sets}
+    assert {result["assumes"][0] for result in results.values()} == {results[sets[0]]["assumes"][0]}
+    for labels, more in product(sets, sets):
+        if set(labels) < set(more):
+            assert (results[more]["low"] >= results[labels]["low"] - 2e-3).all()
+            assert (results[more]["high"] <= results[labels]["high"] + 2e-3).all()

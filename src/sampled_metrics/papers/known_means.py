@@ -8,9 +8,14 @@ the distribution of x. For every λ,
 
 with U users. The largest violation over λ is the smallest Kullback-Leibler divergence from p of a
 sample that has these means, so it is the likelihood ratio of p, and (1) holds for all λ together
-with probability 1 - α if t is half the quantile of χ² with F degrees of freedom (Wilks), with the
-correction for few users of `sampled_metrics.core.inference.means`. The variance of g need not be
-known.
+with probability 1 - α if t is half the quantile of χ² with F degrees of freedom (Wilks). The
+variance of g need not be known.
+
+A single mean has this t, with the correction for few users of
+`sampled_metrics.core.inference.means`. Several means have the t of one more than the largest number
+of means, whatever their number is, and their bounds are cut to those of each mean alone. So a
+further mean moves no bound outward. The further degree of freedom is for few users: six Poisson
+counts, each around its mean, exceed this t in less than 5 % of samples.
 
 With p = Bν for the proportions ν of a mixture (`sampled_metrics.core.estimators.shapes`), (1) is
 linear in ν for each λ. So the bounds of a true metric are those of a linear programme with a row
@@ -26,11 +31,14 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import chdtrc, chdtri, logsumexp
 
 from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators.shapes import Mixture
-from sampled_metrics.core.inference.means import p_value_of_deviance, threshold
+from sampled_metrics.core.inference.means import SMALLEST_P_VALUE, p_value_of_deviance, threshold
+
+MOST_VALUES = 6
+"""Largest number of values of a recommender that are taken together."""
 
 _STEPS = 60  # most rows that are added for a bound
 _STALLED = 5  # steps in which a bound has to move, or no more rows are added
@@ -82,16 +90,20 @@ class KnownMeans:
         return self.part(kept)
 
     def limit(self, alpha: float) -> float:
-        """Return t for an error rate α."""
-        return threshold(alpha, self._deciding, len(self.functions))
+        """Return t for an error rate α; it is the same for any several means."""
+        if len(self.functions) == 1:
+            return threshold(alpha, self._deciding)
+        return float(chdtri(MOST_VALUES + 1, alpha) / 2)
 
     def p_value(self, deviance: float) -> float:
         """Return the error rate whose t is a deviance."""
-        return p_value_of_deviance(deviance, self._deciding, len(self.functions))
+        if len(self.functions) == 1:
+            return p_value_of_deviance(deviance, self._deciding)
+        return max(float(chdtrc(MOST_VALUES + 1, 2 * deviance)), SMALLEST_P_VALUE)
 
     @property
     def _deciding(self) -> float:
-        """Return the smallest number of users who decide a mean, and one more.
+        """Return the number of users who decide a single mean, and one more.
 
         It is the number that `means.threshold` takes. The users are counted as if all others had
         the smallest value of the function, or all the largest one. The smallest reciprocal rank is
@@ -211,6 +223,21 @@ class KnownRegion:
                 break
             self._add(direction)
         return smallest
+
+    def common_bounds(self, alpha: float) -> Floats:
+        """Return the (2, metrics) bounds that all means have in common with each mean alone.
+
+        A mean alone that contradicts the mixture at the error rate α is left out. Some proportions
+        have to agree with all means together.
+        """
+        ends = [self.bounds(self.known.limit(alpha))]
+        number = len(self.known.functions)
+        for row in range(number) if number > 1 else ():
+            alone = KnownRegion(self.known.part([row]), self.mixture)
+            if not alone.contradicts(alpha):
+                ends.append(alone.bounds(alone.known.limit(alpha)))
+        low, high = np.swapaxes(ends, 0, 1)
+        return np.sort([low.max(axis=0), high.min(axis=0)], axis=0)
 
     def bounds(self, limit: float) -> Floats:
         """Return the (2, metrics) smallest and largest metrics for t = limit.

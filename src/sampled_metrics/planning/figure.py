@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, UNIFORM
 from sampled_metrics.core.evaluation.words.captions import OF_PLAN, width_in_words
 from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.reporting.plots import Mark, Panel, Picture
@@ -23,7 +23,7 @@ def _lay_out(table: pd.DataFrame) -> Picture:
             value = float(row[promise])
             low = float(row[f"{promise}_low"])
             high = float(row[f"{promise}_high"])
-            holds = row["assumes"] == NO_ASSUMPTION
+            holds = row["assumes"] in (NO_ASSUMPTION, UNIFORM)
             marks[label] = [Mark(value, low, high, width_in_words(value), int(not holds), holds)]
         panels.append(Panel(title, "promise and its interval", marks, log=promise == "width"))
     return Picture(panels, OF_PLAN)

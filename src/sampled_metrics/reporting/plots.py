@@ -391,8 +391,6 @@ def _differences(table: pd.DataFrame) -> Picture:
     axis = f"{subject}, {captions.interval_in_words(getattr(table, 'setting', None))}"
     panels = _panels(entries, axis, by_metric=any(name in table for name in ("a", "group", "of")))
     sentences = [*assumed(findings, setting), captions.hollow(hollow)]
-    if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
-        sentences.append(captions.BESIDE_INTERVAL)
     if "of" in table:
         sentences.append(captions.over_users_and_seeds("interval"))
     if "group" in table:
