@@ -190,6 +190,7 @@ KNOWN = r"it may be recall@k.*ap or ap@k.*auc.*k a whole number from 1"
             for label in ("", "@10", "recall@0", "auc@10", "recall@05")
         ),
         ("recall@٣", KNOWN),
+        ("hr10", r"did you mean hr@10\?"),
         ("recal@10", r"unknown metric 'recal@10' \(did you mean recall@10\?\); it may be"),
         ("Hit rate", r"^metric 'Hit rate' needs a cut-off, such as Hit rate@10$"),
         ("rbp", r"unknown metric 'rbp' \(did you mean rbp-0.8\?\); it may be .*rbp-p or rbp-p@k"),

@@ -120,8 +120,8 @@ class Reading:
         tables = read(columns) if columns else {}
         by_name = dict[str, Any]()
         for name, files in sources.items():
-            of_name = tables.get(name, [])
-            seeds = of_name if isinstance(of_name, list) else [of_name]
+            read_seeds = tables.get(name, [])
+            seeds = read_seeds if isinstance(read_seeds, list) else [read_seeds]
             seeds += filter(_is_table, files)
             by_name[name] = seeds[0] if len(seeds) == 1 else seeds
         return by_name

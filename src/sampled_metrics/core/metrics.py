@@ -506,6 +506,9 @@ def metric(label: str) -> Metric:
             for name, formula in METRICS.items()
         ]
         meant = did_you_mean(ALIASES.get(name, name), [*examples, *ALIASES], separator + k)
+        stem = name.rstrip("0123456789")
+        if stem != name and formula_of(stem):
+            meant = f" (did you mean {stem}@{name.removeprefix(stem)}?)"
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 "
             "to 999999999"

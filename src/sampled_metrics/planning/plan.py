@@ -374,7 +374,7 @@ def _require_effect(
     An empty list of negatives or of depths leaves such rows out.
     """
     are_changed = {
-        "negatives (--sizes)": tuple(negatives) != _SIZES,
+        "negatives (--negatives)": tuple(negatives) != _SIZES,
         "estimators": tuple(estimators) != PLANNED,
         "replacement": replacement,
     }

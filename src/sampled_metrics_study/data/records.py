@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.core.data.tables import NEEDS_PYARROW, Place, Readable, Rows, Text, refuse_rows
+from sampled_metrics.core.data.tables import NEEDS_PYARROW, Place, Rows, Text, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.file_io import reading
 
@@ -39,7 +39,7 @@ def require_columns(
 
 
 def list_rows(
-    stream: Readable,
+    stream: BinaryIO,
     name: str,
     columns: Mapping[str, Any],
     *,
@@ -86,7 +86,7 @@ def _line_place(name: str, lines: Any) -> Place:
 
 
 def json_rows(
-    stream: Readable,
+    stream: BinaryIO,
     name: str,
     columns: Mapping[str, str],
     *,

@@ -53,6 +53,18 @@ class PrecomputedRanks(Recommender):
     candidates: int | None = parameter(
         "n, the candidates of every held-out item, for a file without that column", **COUNT
     )
+    user_column: str | None = parameter(
+        "the column of users, if it has another name than user",
+        default=None,
+        type=["string", "null"],
+        minLength=1,
+    )
+    candidates_column: str | None = parameter(
+        "the column of candidates, if it has another name than candidates",
+        default=None,
+        type=["string", "null"],
+        minLength=1,
+    )
     rank_column: str | None = parameter(
         "the column of ranks, if it has another name than rank",
         default=None,
@@ -60,7 +72,7 @@ class PrecomputedRanks(Recommender):
         minLength=1,
     )
     exact: bool = parameter(
-        "whether the ranks are exact although they look sampled: none is far down the candidates",
+        "whether the ranks are exact although all are in the best tenth of the candidates",
         default=False,
         type="boolean",
     )
@@ -73,6 +85,8 @@ class PrecomputedRanks(Recommender):
         """Return the options of `exact_ranks` that read the file."""
         return {
             "candidates": self.candidates,
+            "user_column": self.user_column,
+            "candidates_column": self.candidates_column,
             "rank_column": self.rank_column,
             "exact": self.exact,
             "zero_based": self.zero_based,

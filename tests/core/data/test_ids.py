@@ -5,10 +5,12 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import sampled_metrics as sm
-from sampled_metrics.core.data.ids import id_column
+from sampled_metrics.core.data.ids import as_text, column_of, id_column, places_of
 from sampled_metrics.core.ranks.groups import read_groups
 from sampled_metrics.errors import DataError
 
@@ -30,20 +32,16 @@ APART = {
 }
 
 
-def column_of(values: list) -> pd.Series:
-    return pd.Series(values, dtype=object)
-
-
 @pytest.mark.parametrize("values", SAME.values(), ids=SAME)
 def test_same_ids(values):
     for ordered in (values, values[::-1]):
-        assert len(id_column(column_of(ordered)).ids) == 1
+        assert len(id_column(pd.Series(ordered, dtype=object)).ids) == 1
 
 
 @pytest.mark.parametrize("values", APART.values(), ids=APART)
 def test_different_ids(values):
     for ordered in (values, values[::-1]):
-        column = id_column(column_of(ordered))
+        column = id_column(pd.Series(ordered, dtype=object))
         assert sorted(column.number.tolist()) == list(range(len(values)))
 
 
@@ -148,6 +146,49 @@ def test_spaces_are_left_out(tmp_path):
     path = tmp_path / "ranks.csv"
     table.to_csv(path, index=False)
     assert sm.exact_ranks(path).user.tolist() == ["u1", "u1", "u2"]
+
+
+# --- bytes, and zero bytes ----------------------------------------------------------------------
+
+OBJECT_IDS = [b"\x01\xfeobject " + bytes([counter // 251, counter % 251]) for counter in range(600)]
+"""Ids of 11 bytes with a counter at the end, which may look like a space."""
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(11)])
+def test_bytes_are_not_cut(kind, tmp_path):
+    """Issue 84: strip() takes 9 to 13 and 28 to 32 off either end of bytes."""
+    assert len({value.strip() for value in OBJECT_IDS}) < 600
+    table = pa.table({"user": pa.array(OBJECT_IDS, kind), "rank": [1] * 600})
+    parquet.write_table(table, tmp_path / "ranks.parquet")
+    numpy_ids = pd.DataFrame({"user": np.array(OBJECT_IDS, dtype=object), "rank": 1})
+    for source in (table, tmp_path / "ranks.parquet", numpy_ids):
+        users = sm.exact_ranks(source, candidates=9).user
+        assert len(np.unique(users)) == 600
+        # their text is an id, too, and the same one
+        assert as_text(pd.Series(users)).tolist() == users.tolist()
+
+
+@pytest.mark.parametrize("values", [["a\0", "a", "\0a"], [b"a\0", b"a", b"\0a", b"a "]])
+def test_zero_bytes_distinguish_ids(values):
+    text = as_text(column_of(values))
+    assert text.nunique() == len(np.unique(text.to_numpy(dtype=str))) == len(values)
+    assert len(id_column(column_of(values)).ids) == len(values)
+    ranks = sm.exact_ranks({"user": values, "rank": [1] * len(values)}, candidates=9)
+    assert len(np.unique(ranks.user)) == len(values)
+
+
+def test_bytes_of_plain_text_are_this_text():
+    assert as_text(column_of([b"u1", "é".encode(), b"a b"])).tolist() == ["u1", "é", "a b"]
+    assert as_text(column_of([b"u1 ", b"\xff", b"\t"])).tolist() == [
+        "b'u1 '",
+        "b'\\xff'",
+        "b'\\t'",
+    ]
+
+
+def test_places_are_whole_numbers_below_a_count():
+    ids = pd.Index(["0", "7", "8", "07", "-1", "x", "", "1" * 30])
+    assert places_of(ids, 8).tolist() == [0, 7, -1, -1, -1, -1, -1, -1]
 
 
 # --- groups of users ----------------------------------------------------------------------------

@@ -836,11 +836,25 @@ def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
 
 
 def test_ranks_of_a_dataset_keep_the_options_of_their_recommender():
-    options = {"candidates": 9, "rank_column": "place", "exact": True, "zero_based": True}
+    options = {
+        "candidates": 9,
+        "user_column": "who",
+        "candidates_column": "size",
+        "rank_column": "place",
+        "exact": True,
+        "zero_based": True,
+    }
     entry = {"type": "ranks", "path": "x.csv", **options}
     config = {"study": ["d"], "datasets": {"d": {"ranks": {"A": "y.csv", "B": "z.csv"}}}}
     sources = precomputed_ranks(config | {"recommenders": {"A": entry, "B": {"type": "random"}}})
     assert sources["d", "A"].path == "y.csv"
     assert sources["d", "A"].reading == options
-    defaults = {"candidates": None, "rank_column": None, "exact": False, "zero_based": False}
+    defaults = {
+        "candidates": None,
+        "user_column": None,
+        "candidates_column": None,
+        "rank_column": None,
+        "exact": False,
+        "zero_based": False,
+    }
     assert sources["d", "B"].reading == defaults

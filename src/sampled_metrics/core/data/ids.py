@@ -35,12 +35,6 @@ _ROUNDED = r"\s*-?(?:[0-9]{16}\.0|[0-9](?:\.[0-9]+)?[eE]\+[0-9]{2,3})\s*"
 Examples are 9007199254740992.0, 1e+16 and 1.6E+07.
 """
 
-_OF_EQUAL_CELLS = ("string", "integer", "floating", "boolean", "bytes")
-"""Contents of a column of objects in which equal cells are the same id.
-
-True and 1 are equal, and differ as ids.
-"""
-
 INEXACT = "a float that may stand for several whole numbers; give ids as integers or as text"
 """What is wrong with such an id, after its value."""
 
@@ -68,7 +62,7 @@ def id_column(values: pd.Series) -> IdColumn:
     """Return the ids of a column of any type, but lists."""
     row = np.arange(len(values))
     cells = values
-    if values.dtype != object or pd.api.types.infer_dtype(values) in _OF_EQUAL_CELLS:
+    if values.dtype != object:  # there, True and 1 are equal, and differ as ids
         row, distinct = pd.factorize(values)
         cells = pd.Series(distinct)
     number, ids = pd.factorize(as_text(cells), sort=True)
@@ -140,11 +134,8 @@ def cell_as_text(value: Any) -> str:
         text = value.decode(errors="replace")
         is_text = text.isprintable() and text == text.strip() and "\ufffd" not in text
         return text if is_text else repr(value)
-    try:
-        if value is None or value is pd.NA or (not is_list_like(value) and value != value):
-            return ""
-    except ArithmeticError:  # a signaling NaN
-        return str(value)
+    if value is None or value is pd.NA or (not is_list_like(value) and value != value):
+        return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     if isinstance(value, Decimal) and value.is_finite():

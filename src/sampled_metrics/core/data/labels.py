@@ -52,13 +52,13 @@ def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
             )
 
 
-def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:
+def with_index(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return a table with the named levels of its index as its first columns.
 
     The index itself stays, without names.
 
     An index of text without a name is the column `INDEX`. One of numbers without a name only counts
-    rows. Messages call the table `name`, and its first row is `before` + 1.
+    rows. Messages call the table `name`.
 
     Raises:
         DataError: a level and a column have the same name and differ, or several levels have no
@@ -77,24 +77,19 @@ def with_index(frame: pd.DataFrame, name: str, before: int = 0) -> pd.DataFrame:
         if level is None:
             if not pd.api.types.is_integer_dtype(labels.dtype):
                 raise DataError(
-                    f"{name}: has an index of several levels, of which one without a name holds "
-                    f"{shown(labels[0])}; give it a name, such as user or item, or remove it by "
-                    "droplevel"
+                    f"{name}: a level of the index, which holds {shown(labels[0])}, has no name; "
+                    "give it a name, such as user or item, or remove it by droplevel"
                 )
         elif level not in table.columns:
             column = np.asarray(labels) if isinstance(labels, pd.RangeIndex) else labels
             table.insert(0, level, column)
-        elif (table.columns == level).sum() == 1:
-            _refuse_other(table[level], labels, name, before)
+        elif (table.columns == level).sum() == 1 and not _have_same_text(table[level], labels):
+            raise DataError(
+                f"{name}: the index {level} and the column of this name differ; leave one of them "
+                "out"
+            )
     return table
 
 
-def _refuse_other(column: pd.Series, labels: pd.Index, name: str, before: int) -> None:
-    """Raise DataError if the labels of a level differ from the column of the same name."""
-    differs = column.astype(str).to_numpy(dtype=object) != labels.astype(str).to_numpy(dtype=object)
-    if differs.any():
-        row = int(np.argmax(differs))
-        raise DataError(
-            f"{name}, row {before + row + 1}: the index {labels.name} has {shown(labels[row])}, "
-            f"and the column of this name {shown(column.iloc[row])}; leave one of them out"
-        )
+def _have_same_text(column: pd.Series, labels: pd.Index) -> bool:
+    return bool((column.astype(str).to_numpy() == labels.astype(str).to_numpy()).all())

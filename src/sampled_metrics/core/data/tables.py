@@ -17,7 +17,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike
 from sampled_metrics.errors import DataError
 from sampled_metrics.file_io import reading
 
-BLOCK_BYTES = 2**21
+BLOCK_BYTES = 2**22
 """Number of bytes of a block, and the largest one of a line.
 
-pandas reads so many at a time faster than more, and a longer line could fill the memory.
+A longer line could fill the memory. Smaller blocks take more time, and leave more gaps in it.
 """
 
 SPACES = " \t"
@@ -37,13 +37,6 @@ SPACES = " \t"
 
 Place = Callable[[int], str]
 """Function from the index of a row to its name in messages, such as ``x.csv, line 7``."""
-
-
-class Readable(Protocol):
-    """An object with a method `read`, such as a stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, at most `size`; none at the end."""
 
 
 class Text:
@@ -59,7 +52,7 @@ class Text:
         is_last: whether nothing follows the block.
     """
 
-    def __init__(self, stream: Readable, name: str) -> None:
+    def __init__(self, stream: BinaryIO, name: str) -> None:
         """Read the first block.
 
         Raises:

@@ -57,7 +57,10 @@ def values_of_rows(
     by_user = _by_user(values, users, what)
     refuse_rows(
         by_user.isna(),
-        lambda row: f"{what.rpartition(' ')[2]} has nothing for the user {shown(users[row])}",
+        lambda row: (
+            f"{what.rpartition(' ')[2]} has nothing for the user {shown(users[row])}; its users "
+            f"are such as {shown(next(iter(values.keys()), ''))}"
+        ),
         place,
     )
     return by_user.infer_objects().to_numpy()

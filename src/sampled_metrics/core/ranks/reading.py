@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ import pandas as pd
 from sampled_metrics.checks import check_label, check_labels, require_flags
 from sampled_metrics.core.data.ids import as_text
 from sampled_metrics.core.data.labels import with_index
-from sampled_metrics.core.data.tables import SPACES, Csv, Readable, Text, joined, read_parquet
+from sampled_metrics.core.data.tables import SPACES, Csv, Text, joined, read_parquet
 from sampled_metrics.core.ranks.frames import (
     NAMES,
     Columns,
@@ -109,14 +109,14 @@ def read_standard_input(separator: str | None = None) -> Columns:
     return read_stream(standard_input(), "stdin", separator)
 
 
-def standard_input() -> Readable:
+def standard_input() -> BinaryIO:
     """Return standard input as bytes; raise DataError if it is closed."""
     if sys.stdin is None:
         raise DataError("stdin: is closed")
     return sys.stdin.buffer
 
 
-def read_stream(stream: Readable, name: str, separator: str | None = None) -> Columns:
+def read_stream(stream: BinaryIO, name: str, separator: str | None = None) -> Columns:
     """Read a csv table of ranks from an open binary stream; otherwise as `read_columns`."""
     try:
         text = Text(stream, name)
