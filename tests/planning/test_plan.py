@@ -461,9 +461,3 @@ def test_a_number_of_users_out_of_range_is_refused():
     ranks = sm.exact_ranks({"A": [1, 2, 3] * 20, "B": [2, 3, 4] * 20}, candidates=100, exact=True)
     with pytest.raises(sm.ConfigError, match=r"^users must be a whole number from 2 to .*$"):
         sm.plan(ranks, metric="ap", negatives=(5,), users=2**63)
-
-
-def test_a_call_with_ranks_is_refused_with_one_that_python_takes():
-    with pytest.raises(sm.ConfigError) as error:
-        sm.plan([1, 3, 2, 40, 7, 1, 12, 5], n=50)
-    assert str(error.value).endswith(": sm.plan(sm.exact_ranks(pilot, candidates=50))")

@@ -216,13 +216,3 @@ def test_begins_with_a_reversal_by_group(no_figures):
     beginning = text_of(page.split("<h2>")[0])
     assert "Z is better than X on Recall@10." in beginning
     assert "Z is better than X for group 1, and X is better than Z for group 2." in beginning
-
-
-def test_a_call_with_ranks_is_refused_with_one_that_python_takes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ranks = [1, 3, 2, 40, 7, 1, 12, 5]
-    with pytest.raises(sm.ConfigError, match=r"sm\.report") as error:
-        sm.report(ranks, "r.html", candidates=50)
-    written = 'sm.report(sm.exact_ranks(ranks, candidates=50), "r.html")'
-    assert str(error.value).endswith(f": {written}")
-    assert eval(written, {"sm": sm, "ranks": ranks}) is not None

@@ -91,6 +91,10 @@ SENTENCES = [
         "2 of 9 users have a relevant item with the score of others",
     ),
     (
+        of("all-tied", source="ranks", rows=2, all=9),
+        "2 of 9 held-out items have the score of all their candidates",
+    ),
+    (
         of("items-not-judged", source="Z", item="i1", judged="7"),
         "Z: None of its items is judged for any user; they are such as 'i1', and the judged ones "
         "such as '7'.",
