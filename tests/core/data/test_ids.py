@@ -199,7 +199,7 @@ def test_groups_of_a_mapping_are_by_the_same_rule():
     assert result["group"].tolist() == ["all", "7", "old"]
     with pytest.raises(DataError, match="groups: the user 7"):
         sm.evaluate(ranks, groups={7: "a", "7": "b"})
-    with pytest.raises(DataError, match="groups .* user 4"):
+    with pytest.raises(DataError, match=r"groups .* user 4"):
         sm.evaluate(ranks, groups={1: "a", 2: "a", 3: "b", 4: np.nan})
 
 

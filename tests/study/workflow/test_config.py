@@ -621,7 +621,7 @@ def test_negatives_of_a_file_of_many_rows_are_counted_by_the_job(two_files, tmp_
 
 
 RANKS = {
-    "another column": ("candidates,rnk\n120,9\n", "lacks the column rank"),
+    "another column": ("candidates,rnk\n120,9\n", ": lacks the column rank"),
     "a rank below all candidates": ("candidates,rank\n10,11\n", ", line 2: "),
     "no rows": ("candidates,rank\n", ": "),
 }

@@ -209,7 +209,7 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> Non
     like_a_sample = "candidates,rank\n" + "".join(f"1000,{1 + row % 99}\n" for row in range(198))
     assert imported(like_a_sample, {}, {"mine": MINE["mine"] | {"exact": True}}) == []
     [line] = imported(like_a_sample, {}, MINE)
-    assert line.startswith("error: ranks: the largest rank of 198 users is 99")
+    assert line.startswith("error: mine.csv: the largest rank of 198 users is 99")
     assert "exact: true" in line
     # the key `ranks` of a dataset takes the same way
     [line] = imported(
