@@ -66,6 +66,7 @@ HALF = "a\ud800"
 """Half a pair of surrogates, which no file can hold: written as a\\ud800, as Python does."""
 
 
+@pytest.mark.xfail(pd.__version__ < "3", reason="pandas 2 takes such texts as equal")
 def test_halves_of_surrogates_in_tables() -> None:
     ranks = RANKS.assign(user=pd.Series([f"{HALF}{n}" for n in range(60)], dtype=object))
     ranks["g"] = pd.Series([HALF, "b"] * 30, dtype=object)
