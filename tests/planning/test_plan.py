@@ -266,7 +266,7 @@ def test_an_assumption_that_the_evaluations_leave_is_not_claimed():
         table, metric="ap", **GRID | {"negatives": [30]}, estimators=["decreasing", "free"]
     )
     rows = result[result["way"] == "negatives"]
-    assert rows["assumes"].tolist() == ["none", "none"]
+    assert rows["assumes"].tolist() == ["uniform negatives", "uniform negatives"]
     assert rows["width"].nunique() == 1
     [left] = [finding.values for finding in result.findings if finding.kind == "plan-left"]
     assert (left["estimator"], left["negatives"], left["left"]) == ("decreasing", 30, 1.0)

@@ -26,12 +26,13 @@ bounds wider, never too narrow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from scipy.special import chdtrc, chdtri, logsumexp
+from scipy.special import chdtrc, chdtri
 
 from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators.shapes import Mixture
@@ -144,8 +145,10 @@ class KnownMeans:
             """Return the loss and its slope at the positive and the negative parts of λ."""
             sides = parts.reshape(2, number)
             exponent = logs + ((sides[0] - sides[1]) * scale) @ centred
-            total = float(logsumexp(exponent))
-            mean = centred @ np.exp(exponent - total) * scale
+            peak = float(exponent.max())
+            weights = np.exp(exponent - peak)
+            total = peak + math.log(weights.sum())  # scipy's logsumexp takes five times as long
+            mean = centred @ (weights / weights.sum()) * scale
             slope = np.concatenate((mean, -mean)) + np.tile(half * scale, 2)
             rounding = float(sides.sum(axis=0) @ (half * scale))
             return self.users * (total + rounding), self.users * slope
@@ -224,43 +227,59 @@ class KnownRegion:
             self._add(direction)
         return smallest
 
-    def common_bounds(self, alpha: float) -> Floats:
-        """Return the (2, metrics) bounds that all means have in common with each mean alone.
+    def bounds(self, alphas: Sequence[float]) -> Floats:
+        """Return the (levels, 2, metrics) smallest and largest metrics at each error rate.
 
-        A mean alone that contradicts the mixture at the error rate α is left out. Some proportions
-        have to agree with all means together.
+        They are the bounds that all means have in common with each mean alone. A mean alone that
+        contradicts the mixture is left out. Some proportions must agree with all means together.
         """
-        ends = [self.bounds(self.known.limit(alpha))]
         number = len(self.known.functions)
-        for row in range(number) if number > 1 else ():
-            alone = KnownRegion(self.known.part([row]), self.mixture)
-            if not alone.contradicts(alpha):
-                ends.append(alone.bounds(alone.known.limit(alpha)))
-        low, high = np.swapaxes(ends, 0, 1)
-        return np.sort([low.max(axis=0), high.min(axis=0)], axis=0)
+        means = [self.known.part([row]) for row in range(number)] if number > 1 else []
+        regions = [KnownRegion(mean, self.mixture) for mean in means]
+        deviances = [region.deviance() for region in regions]
+        values = self.mixture.values.T
+        ends_by_level = []
+        for alpha in alphas:
+            limit = self.known.limit(alpha)
+            possible = [
+                region
+                for region, deviance in zip(regions, deviances, strict=True)
+                if deviance <= region.known.limit(alpha)
+            ]
+            low = [-self._common_end(-value, limit, possible, alpha) for value in values]
+            high = [self._common_end(value, limit, possible, alpha) for value in values]
+            ends_by_level.append(np.sort([low, high], axis=0))
+        return np.array(ends_by_level)
 
-    def bounds(self, limit: float) -> Floats:
-        """Return the (2, metrics) smallest and largest metrics for t = limit.
+    def _common_end(
+        self, value: Floats, limit: float, regions: Sequence[KnownRegion], alpha: float
+    ) -> float:
+        """Return the largest mean of (members,) values that this and other regions all allow.
 
-        Some proportions have to agree with that limit.
+        A region of a mean alone is asked only if the proportions of this end are outside it.
         """
-        smallest = [-self._largest(-value, limit) for value in self.mixture.values.T]
-        largest = [self._largest(value, limit) for value in self.mixture.values.T]
-        return np.array([smallest, largest])
+        proportions = self._largest(value, limit)
+        end = float(value @ proportions)
+        probabilities = self._shown(proportions)
+        for region in regions:
+            limit_alone = region.known.limit(alpha)
+            if region.known.steepest(probabilities)[1] > limit_alone:
+                end = min(end, float(value @ region._largest(value, limit_alone)))
+        return end
 
-    def _largest(self, value: Floats, limit: float) -> float:
-        """Return the largest mean of (members,) values."""
+    def _largest(self, value: Floats, limit: float) -> Floats:
+        """Return the (members,) proportions with the largest mean of (members,) values."""
         ends: list[float] = []
         for _ in range(_STEPS):
-            solution = self._solved(-value, limit)
-            ends.append(float(value @ solution))
-            direction, violation = self.known.steepest(self._shown(solution))
+            proportions = self._solved(-value, limit)
+            ends.append(float(value @ proportions))
+            direction, violation = self.known.steepest(self._shown(proportions))
             earlier_end = ends[-_STALLED - 1] if len(ends) > _STALLED else np.inf
             is_slow = earlier_end - ends[-1] < _SLOW * abs(ends[-1])
             if violation <= limit * (1 + _CLOSE) or is_slow:
                 break
             self._add(direction)
-        return ends[-1]
+        return proportions
 
     def _shown(self, proportions: Floats) -> Floats:
         """Return the (m + 1,) probabilities of x."""

@@ -186,7 +186,7 @@ def plan(
     Examples:
         >>> import sampled_metrics as sm
         >>> ranks = {"X": [30, 25, 40, 12, 60, 33] * 50, "Y": [1, 300, 2, 500, 9, 700] * 50}
-        >>> tables = sm.exact_ranks(ranks, candidates=1000)
+        >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
         >>> result = sm.plan(tables, metric="ap", negatives=[20, 100], estimators="bv-0.1")
         >>> print(result[["way", "negatives", "scores", "decided", "wrong"]].to_string(index=False))
                                   way  negatives  scores  decided  wrong
