@@ -81,8 +81,8 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> 
         frames = [read_columns(part).frame for part in parts]
         frame = pd.concat(frames, ignore_index=True)
         return Columns(name, frame, lambda row: f"{name}, row {row + 1}")
-    if Path(path).suffix.lower() == ".sqlite":
-        raise DataError(f"{name}: is no table; read_ranks reads staged ranks")
+    if Path(path).suffix == ".npz":
+        raise DataError(f"{name}: is no table; read_ranks reads staged ranks from npz")
     with _opened(path, name) as file:
         if Path(path).suffix.lower() == ".parquet":
             frame = with_index(read_parquet(file, name), name)
