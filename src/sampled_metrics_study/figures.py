@@ -61,10 +61,11 @@ def draw(sampled: Ends, exact: Ends) -> Figure:
             ends = _height(np.array([side.low[name], side.high[name]]), scale)
             bar = x + (0.025 if x == 0 else -0.025) * (number + 1)  # intervals stand side by side
             panel.plot([bar, bar], ends, color=styles[name]["color"], linewidth=2.5, alpha=0.5)
-    for place, side, scale in zip(("left", "right"), sides, scales, strict=True):
-        axis = panel.secondary_yaxis(place, functions=_functions(scale))
+    edges: tuple[Any, Any] = ("left", "right")
+    for edge, side, scale in zip(edges, sides, scales, strict=True):
+        axis = panel.secondary_yaxis(edge, functions=_functions(scale))
         axis.set_ylabel(f"{side.title}, %")
-        axis.spines[place].set_visible(True)
+        axis.spines[edge].set_visible(True)
     panel.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1.05))
     panel.set_axis_off()
     add_legend(figure)

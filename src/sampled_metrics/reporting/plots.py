@@ -373,8 +373,9 @@ def _differences(table: pd.DataFrame) -> Picture:
     if setting.margin is not None and not setting.margin.is_relative:
         margin = setting.margin.size
         sentences.append(captions.within_margin(setting.margin.text))
-    look = {"form": "+z.4f", "of_differences": True, "margin": margin}
-    panels = [panel._replace(**look) for panel in _panels(table, "difference", axis, is_better)]
+    panels = []
+    for panel in _panels(table, "difference", axis, is_better):
+        panels.append(panel._replace(form="+z.4f", of_differences=True, margin=margin))
     return Picture(panels, " ".join(filter(None, sentences)))
 
 
