@@ -193,11 +193,14 @@ def draw(
         is_left = place % columns == 0
         if not is_left and list(panels[place].rows) == list(panels[place - 1].rows):
             axes.tick_params(axis="y", labelleft=False)
-    named = {mark.name: mark for panel in panels for mark in panel.marks if mark.name}
-    if named:
-        blank = [_mark(grid[0], np.nan, mark, label=literal(name)) for name, mark in named.items()]
-        add_legend(figure, blank)
-    return grid[: len(panels)]
+    shown = grid[: len(panels)]
+    handles = {}
+    for axes in shown:
+        for handle in axes.get_legend_handles_labels()[0]:
+            handles.setdefault(handle.get_label(), handle)
+    if handles:
+        add_legend(figure, list(handles.values()))
+    return shown
 
 
 def _stretch(panel: Panel) -> float:
@@ -221,7 +224,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
         ticks.append(height + (len(marks) - 1) / 2)
         for mark in marks:
             if not np.isnan(mark.middle):
-                _mark(axes, height, mark)
+                _draw_mark(axes, height, mark)
             height += 1
     if panel.of_differences:
         axes.axvline(0, color="#404040", linewidth=0.9, zorder=1)
@@ -297,21 +300,20 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
         axes.set_xlim(np.nanmin(values) / 2, 2 * np.nanmax(values))
 
 
-def _mark(axes: Axes, height: float, mark: Mark, **more: Any) -> Any:
-    """Draw a mark at a height; one with a label is drawn nowhere, for a legend."""
-    look = {**mark.look, "linestyle": "none", "capsize": 2, "markersize": 5, **more}
+def _draw_mark(axes: Axes, height: float, mark: Mark) -> None:
+    """Draw a mark at a height, with its name as label."""
+    look = {**mark.look, "linestyle": "none", "capsize": 2, "markersize": 5}
     look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
-    value = np.nan if np.isnan(height) else mark.value
-    ends = np.array([[value - mark.low], [mark.high - value]])
-    is_alone = np.isnan(value) and not np.isnan(height)
+    look["label"] = literal(mark.name) or "_"
+    ends = np.array([[mark.value - mark.low], [mark.high - mark.value]])
+    is_alone = np.isnan(mark.value)
     if is_alone or (ends < 0).any():  # an interval without a value, or one that excludes it
         middle = (mark.low + mark.high) / 2
         reach = (mark.high - mark.low) / 2
-        interval = axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
-        if is_alone:
-            return interval
-    is_around = bool((ends >= 0).all())
-    return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
+        axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
+    if not is_alone:
+        is_around = bool((ends >= 0).all())
+        axes.errorbar([mark.value], [height], xerr=ends if is_around else None, **look)
 
 
 # --- what each function's result shows ----------------------------------------------------------

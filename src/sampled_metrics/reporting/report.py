@@ -154,17 +154,17 @@ def report(
     values["cautions"] = [caution for caution in result.cautions if caution not in cautions]
     values["meanings"] = words.meanings(result["metric"], example.has_one_relevant_item)
     by_group = _by_group(grouped, names, {*cautions, *remarks}, drawn)
+    best = names
+    if compared is not None and "a" in compared:
+        best = [name for name in names if name in {*compared["a"], *compared["b"]}]
     verdicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     comparison = None
     if compared is not None:
         verdicts = words.verdicts_in_words(compared)
         notes = words.notes_in_words(compared)
-        comparison = _comparison(compared, {*verdicts, *notes}, drawn)
-    shown = recommenders
-    if compared is not None and "a" in compared:
-        best = {*compared["a"], *compared["b"]}
-        shown = [runs for runs in recommenders if runs.name in best]
+        comparison = _comparison(compared, best, {*verdicts, *notes}, drawn)
+    shown = [runs for runs in recommenders if runs.name in best]
     text = render(
         "report.html",
         title=example.title.format(
@@ -315,9 +315,10 @@ def _holds_truth(table: Result) -> NDArray[np.bool_]:
     return np.ones(len(table), dtype=bool)
 
 
-def _comparison(compared: Comparison, said: Collection[str], drawn: _Drawn) -> dict[str, Any]:
+def _comparison(
+    compared: Comparison, names: Sequence[str], said: Collection[str], drawn: _Drawn
+) -> dict[str, Any]:
     """Return the comparison of recommenders, without remarks that are said already."""
-    names = list(compared.setting.names)
     return {
         "heading": f"Comparison of {enumerated(names)}",
         "table": laid_out(_worded(compared, names if len(names) == 2 else ())),

@@ -48,7 +48,7 @@ _OF_LISTS = {
 def meanings(labels: Iterable[str], has_one_relevant_item: bool) -> list[str]:
     """Say what some metrics are; one that is not usual is left out."""
     known = _OF_ONE_ITEM if has_one_relevant_item else _OF_LISTS
-    sentences = list[str]()
+    sentences: list[str] = []
     for label in dict.fromkeys(labels):
         kind, _, cut_off = str(label).lower().partition("@")
         if kind in known:
@@ -89,7 +89,7 @@ def metrics_in_words(result: Result) -> list[str]:
 
 def bounds_in_words(result: Result, names: Sequence[str]) -> list[str]:
     """Return what the strict bounds of each recommender allow: the first sentence on them."""
-    sentences = []
+    sentences: list[str] = []
     for name in names:
         bounds = [
             finding
