@@ -194,7 +194,7 @@ def draw(
         if not is_left and list(panels[place].rows) == list(panels[place - 1].rows):
             axes.tick_params(axis="y", labelleft=False)
     shown = grid[: len(panels)]
-    handles = {}
+    handles: dict[str, Any] = {}
     for axes in shown:
         for handle in axes.get_legend_handles_labels()[0]:
             handles.setdefault(handle.get_label(), handle)
