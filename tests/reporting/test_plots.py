@@ -53,7 +53,7 @@ def test_values_and_intervals_are_drawn_with_what_is_decided():
         assert value == row.difference
         np.testing.assert_allclose(ends, (row.low, row.high))
     # the differences are 27 / 300 and 1 / 300
-    assert [text.get_text() for axes in panels for text in axes.texts] == ["+0.0900", "+0.0033"]
+    assert [text.get_text() for axes in panels for text in axes.texts] == ["+0.09", "+0.003333"]
     assert [axes.containers[0][0].get_markerfacecolor() == "white" for axes in panels] == [
         False,
         True,
@@ -66,7 +66,7 @@ def test_metrics_are_side_by_side_and_signs_are_minus_signs():
     panels = read_and.compare({"Z": Z, "X": X}, candidates=100, metrics=metrics).plot()
     columns = [axes.get_subplotspec().colspan.start for axes in panels]
     assert columns == [0, 1, 0]
-    assert [text.get_text() for axes in panels for text in axes.texts][:2] == ["−0.0900", "−0.0033"]
+    assert [text.get_text() for axes in panels for text in axes.texts][:2] == ["−0.09", "−0.003333"]
     assert all("difference X − Z" in axes.get_xlabel() for axes in panels)
 
 
@@ -131,7 +131,7 @@ def test_numbers_stay_within_their_axes():
     look = style(0)
     marks_of_row = [Mark(value, value, value, look) for value in (0.0, 0.5, 1.0)]
     marks_of_row.append(Mark(np.nan, 0.1, 0.2, look))
-    draw_panel(Panel("", "value", {"row": marks_of_row}, form="+.6f"), axes)
+    draw_panel(Panel("", "value", {"row": marks_of_row}), axes)
     axes.figure.draw_without_rendering()
     for text in axes.texts:
         extent = text.get_window_extent()

@@ -15,10 +15,10 @@ _STYLES = {"all candidates": 0, "stop at k": 22, "stages": 23}
 """Numbers of styles that no estimator has; all candidates give the exact metric."""
 
 _PROMISES = {
-    "width": ("Width of the interval", "width and its interval", "z.4f"),
-    "decided": ("Decided rightly", "share of evaluations and its interval", "z.2f"),
+    "width": ("Width of the interval", "width and its interval"),
+    "decided": ("Decided rightly", "share of evaluations and its interval"),
 }
-"""Title, axis and form of the numbers of each promise."""
+"""Title and axis of each promise."""
 
 
 def way_style(way: str, estimator: str) -> dict[str, Any]:
@@ -34,10 +34,10 @@ def way_style(way: str, estimator: str) -> dict[str, Any]:
 def _lay_out(table: pd.DataFrame) -> Picture:
     """Lay out a plan: the width by each way, and the chance that `compare` decides rightly."""
     panels = []
-    for promise, (title, axis, form) in _PROMISES.items():
+    for promise, (title, axis) in _PROMISES.items():
         if promise in table:
             rows = dict(_row(row, promise) for row in table.to_dict("records"))
-            panels.append(Panel(title, axis, rows, form, log=promise == "width"))
+            panels.append(Panel(title, axis, rows, log=promise == "width"))
     return Picture(panels, OF_PLAN)
 
 

@@ -15,12 +15,12 @@ import pandas as pd
 
 from sampled_metrics._registry import layouts
 from sampled_metrics.core.estimators import estimator_name
-from sampled_metrics.core.evaluation.phrases import rounded_outward
 from sampled_metrics.core.evaluation.standings import MANY, best_of
 from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict, verdict_of_row
 from sampled_metrics.core.evaluation.wording import assumed
 from sampled_metrics.core.evaluation.words import captions
+from sampled_metrics.core.evaluation.words.captions import value_in_words
 from sampled_metrics.core.evaluation.words.order import best_alone
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
@@ -73,7 +73,6 @@ class Panel(NamedTuple):
     title: str
     axis: str
     rows: dict[str, list[Mark]]
-    form: str = "z.4f"  # of the numbers
     log: bool = False
     of_differences: bool = False  # with a line at 0
     margin: float = 0.0  # differences from minus to plus this are shaded
@@ -253,13 +252,12 @@ def _write_value(axes: Axes, panel: Panel, mark: Mark, height: float) -> None:
 
     It is aligned so that it stays within the axes. That of a missing mark is at the left.
     """
-    if np.isnan(mark.middle):
-        text = "not defined"
-        across = 0.0
-    else:
-        ends = " to ".join(rounded_outward(mark.low, mark.high)) if np.isnan(mark.value) else ""
-        text = ends or f"{mark.value:{panel.form}}".replace("-", _MINUS)
+    text = value_in_words(mark.value, "+" if panel.of_differences else "")
+    across = 0.0
+    if not np.isnan(mark.middle):
         across = axes.transLimits.transform(axes.transScale.transform((mark.middle, height)))[0]
+        if np.isnan(mark.value):
+            text = f"{value_in_words(mark.low)} to {value_in_words(mark.high)}"
     axes.annotate(
         text,
         (min(max(across, 0.0), 1.0), height),
@@ -377,7 +375,7 @@ def _differences(table: pd.DataFrame) -> Picture:
         sentences.append(captions.within_margin(setting.margin.text))
     panels = []
     for panel in _panels(table, "difference", axis, is_better):
-        panels.append(panel._replace(form="+z.4f", of_differences=True, margin=margin))
+        panels.append(panel._replace(of_differences=True, margin=margin))
     return Picture(panels, " ".join(filter(None, sentences)))
 
 

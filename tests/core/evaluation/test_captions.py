@@ -1,5 +1,7 @@
 """Captions of figures: what is said of marks and intervals."""
 
+import math
+
 from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict
 from sampled_metrics.core.evaluation.words import captions
 from sampled_metrics.core.inference.setting import Setting
@@ -18,6 +20,12 @@ def test_hollow_marks_are_named_by_their_conclusions_and_not_at_all_if_there_are
     ]
     assert captions.hollow(verdicts) == "Hollow: undecided or equivalent, the interval includes 0."
     assert captions.hollow([]) == ""
+
+
+def test_a_value_has_a_minus_sign_and_a_missing_one_is_not_defined():
+    texts = [captions.value_in_words(value) for value in (0.123456, -0.5, math.nan)]
+    assert texts == ["0.1235", "−0.5", "not defined"]
+    assert captions.value_in_words(0.5, sign="+") == "+0.5"
 
 
 def test_intervals_and_assumptions():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
 from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
@@ -22,6 +24,16 @@ _CONDITIONS = {
     NO_BIAS: "only if the bias of the estimator is zero (hollow)",
 }
 """When an interval holds the true metric, by what it assumes."""
+
+
+# --- marks ---
+
+
+def value_in_words(value: float, sign: str = "") -> str:
+    """Return a value as a figure has it; one that is missing is not defined."""
+    if np.isnan(value):
+        return "not defined"
+    return f"{value:{sign}.4g}".replace("-", "\N{MINUS SIGN}")
 
 
 # --- intervals ---
