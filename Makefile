@@ -108,7 +108,7 @@ test-lowest:  ## tests with the lowest version of each dependency; skipped witho
 
 tested-lowest: $(LOWEST)/ready
 	@$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(LOWEST)/bin/python -m pytest -n $(CORES) --dist worksteal $(OLD) tests/base tests/core tests/ranking tests/lists tests/papers tests/cli
+	$(LOWEST)/bin/python -m pytest -n $(CORES) --dist worksteal $(OLD) tests/base tests/core/data tests/core/ranks tests/core/sampling tests/ranking tests/lists tests/cli
 
 # the plugin beside what .venv has, in the same versions of all that both need
 $(VENV)/slurm: envs/slurm.lock $(READY)

@@ -82,7 +82,9 @@ def test_configs_that_say_the_same_are_equal_also_as_text():
     assert repr(completed(config | stated)) == repr(completed(LEAST))
     entry = {"type": "implicit", "options": {"regularization": 0.1, "factors": 4}}
     other_order = {"options": {"factors": 4, "regularization": 0.1}, "type": "implicit"}
-    configs = [completed(LEAST | {"recommenders": {"I": one}}) for one in (entry, other_order)]
+    configs = [
+        completed(LEAST | {"recommenders": {"I": written}}) for written in (entry, other_order)
+    ]
     assert repr(configs[0]) == repr(configs[1])
     # the order of recommenders is that of the tables
     two = {"b": {"type": "popularity"}, "a": {"type": "random"}}
