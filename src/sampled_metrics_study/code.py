@@ -13,22 +13,22 @@ from functools import cache
 from pathlib import Path
 
 import sampled_metrics
-from sampled_metrics_study.recommenders.registry import RECOMMENDERS
 
 _STUDY = Path(__file__).parent
 _LIBRARY = Path(sampled_metrics.__file__).parent
-_ALGORITHMS = {f"{path.partition('.')[0]}.py" for path in RECOMMENDERS.values()}
 
 TRAINING = (
     *(_LIBRARY / name for name in ("_defaults.py", "checks.py", "errors.py")),
     *(_LIBRARY / name for name in ("file_io.py", "running.py")),
     *(_LIBRARY / name for name in ("core/data", "core/findings.py", "core/ranks", "ranking")),
-    *(_STUDY / name for name in ("data", "jobs.py", "provenance.py", "recommenders")),
+    *(_STUDY / name for name in ("data", "jobs.py", "provenance.py")),
+    *(_STUDY / "recommenders" / name for name in ("__init__.py", "models.py")),
+    *(_STUDY / "recommenders" / name for name in ("ranking.py", "recommender.py")),
 )
 """Files and folders with the code that splits, trains and ranks.
 
-A recommender is trained again after an edit of its own class (`code_of_class`), so `_ALGORITHMS`
-and their registry do not count.
+The files of single recommenders are not among them: a recommender is trained again after an edit of
+its own class (`code_of_class`).
 """
 
 
@@ -74,12 +74,11 @@ def content(path: str | Path) -> str | None:
 
 @cache
 def files_of_training() -> frozenset[Path]:
-    """Return the files of `TRAINING`, without those that define one recommender."""
+    """Return `TRAINING` with the files of its folders."""
     folders = [path for path in TRAINING if path.is_dir()]
     files = {path for path in TRAINING if path.is_file()}
     files.update(file for folder in folders for file in folder.rglob("*.py"))
-    recommenders = _STUDY / "recommenders"
-    return frozenset(files - {recommenders / name for name in (*_ALGORITHMS, "registry.py")})
+    return frozenset(files)
 
 
 @cache

@@ -205,12 +205,9 @@ class ItemCF(Recommender):
     def memory(self, users: int, items: int, events: int) -> int:
         """Return the bytes of the similarities: of those that are kept, or of all."""
         kept = [k for k in (self.neighbours, self.neighbours_prime) if k]
-        bytes_of_neighbours = 2 * 10**9 + 32 * min([*kept, items]) * items
-        return (
-            bytes_of_neighbours
-            if kept
-            else min(dense_memory(items), 3 * int(self.max_gigabytes * 1e9))
-        )
+        if kept:
+            return 2 * 10**9 + 32 * min([*kept, items]) * items
+        return min(dense_memory(items), 3 * int(self.max_gigabytes * 1e9))
 
     def _of_all(self, interactions: Interactions) -> Model:
         """Return the similarities of all items: sparse if few are above 0, else dense."""
