@@ -97,7 +97,7 @@ def test_stages_are_prepared_once(monkeypatch):
     def refused(*arguments, **options):
         raise AssertionError("a call has read the items again")
 
-    for name in ("aligned", "split_and_users", "CandidateOrder", "digests_of_split"):
+    for name in ("read_inputs", "CandidateOrder", "digests_of_split"):
         monkeypatch.setattr(stages, name, refused)
     assert validate(lambda users, items: scores[users, items]).better == "first"
 
@@ -493,11 +493,11 @@ def test_wrong_options_are_refused(options, message):
     [
         (
             np.zeros((USERS, ITEMS - 1)),
-            r"scores have shape \(200, 29\), but training has 200 users and 30 items",
+            "29 items",
         ),
         (
             (np.zeros((USERS - 1, 4)), np.zeros((ITEMS, 4))),
-            r"scores have shape \(199, 30\), but training has 200",
+            "199 users",
         ),
         (np.full((USERS, ITEMS), np.nan), "NaN"),
     ],

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, UNIFORM
 from sampled_metrics.core.evaluation.words.captions import OF_PLAN
 from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.reporting.drawing import style, styles_of
@@ -48,7 +48,7 @@ def _row(row: Mapping[str, Any], promise: str) -> tuple[str, list[Mark]]:
         float(row[f"{promise}_low"]),
         float(row[f"{promise}_high"]),
         way_style(row["way"], str(row["estimator"])),
-        row["assumes"] == NO_ASSUMPTION,
+        row["assumes"] in (NO_ASSUMPTION, UNIFORM),
     )
     return f"{way_in_words(row)}: {row['scores']:,.0f} scores", [mark]
 

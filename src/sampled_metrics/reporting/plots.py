@@ -363,8 +363,6 @@ def _differences(table: pd.DataFrame) -> Picture:
         verdict for verdict in verdicts if verdict is not None and verdict.conclusion in not_decided
     ]
     sentences = [*assumed(findings, setting), captions.hollow(hollow)]
-    if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
-        sentences.append(captions.BESIDE_INTERVAL)
     if "of" in table:
         sentences.append(captions.over_users_and_seeds("interval"))
     if "group" in table:

@@ -31,9 +31,12 @@ def test_a_value_has_a_minus_sign_and_a_missing_one_is_not_defined():
 def test_intervals_and_assumptions():
     interval = captions.interval_in_words(Setting(confidence_level=0.9))
     assert interval == "90 % interval"
-    names_by_assumption = {"none": ["Free", "Decreasing of b"], "bias is zero": ["BV 1"]}
+    names_by_assumption = {
+        "uniform negatives": ["Free", "Decreasing of b"],
+        "bias is zero": ["BV 1"],
+    }
     assert captions.assumed_by_estimators(names_by_assumption, interval) == (
-        "Free, Decreasing of b: the 90 % interval holds the true metric without an assumption on "
-        "the ranks. BV 1: the 90 % interval holds the true metric only if the bias of the "
-        "estimator is zero (hollow)."
+        "Free, Decreasing of b: the 90 % interval holds the true metric if negatives are drawn "
+        "uniformly, whatever the ranks are. BV 1: the 90 % interval holds the true metric only if "
+        "the bias of the estimator is zero (hollow)."
     )

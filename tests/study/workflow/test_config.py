@@ -443,7 +443,7 @@ FILES = {
     "a submission": (
         "delimited",
         "session_type,labels\n1_clicks,5 6\n",
-        "a submission to OTTO has several items in",
+        "there is no column 'u'",
     ),
 }
 
@@ -621,7 +621,7 @@ def test_negatives_of_a_file_of_many_rows_are_counted_by_the_job(two_files, tmp_
 
 
 RANKS = {
-    "another column": ("candidates,rnk\n120,9\n", ", line 1: lacks the column rank"),
+    "another column": ("candidates,rnk\n120,9\n", ": lacks the column rank"),
     "a rank below all candidates": ("candidates,rank\n10,11\n", ", line 2: "),
     "no rows": ("candidates,rank\n", ": "),
 }

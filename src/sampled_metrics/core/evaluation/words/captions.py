@@ -8,19 +8,17 @@ import numpy as np
 
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS, UNIFORM
 from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.inference.setting import Setting
 
-BESIDE_INTERVAL = (
-    "A marker beside its interval: no verdict, the interval excludes the difference itself."
-)
 OF_GROUPS = "The intervals of the groups are wider, so that they hold together."
 OF_PLAN = "Scores are for each user. Hollow: the interval holds the truth under an assumption only."
 
 _CONDITIONS = {
     **{shape: f"if {condition}" for shape, condition in ASSUMPTIONS.items()},
     NO_ASSUMPTION: "without an assumption on the ranks",
+    UNIFORM: "if negatives are drawn uniformly, whatever the ranks are",
     NO_BIAS: "only if the bias of the estimator is zero (hollow)",
 }
 """When an interval holds the true metric, by what it assumes."""
