@@ -439,8 +439,8 @@ def _panels(table: pd.DataFrame, value: str, axis: str, is_filled: Iterable[bool
             filled,
             legend,
         )
-        of_metric = rows.setdefault(metric_name(str(row["metric"])), {})
-        of_metric.setdefault(label, []).append(mark)
+        rows_of_metric = rows.setdefault(metric_name(str(row["metric"])), {})
+        rows_of_metric.setdefault(label, []).append(mark)
     return [Panel(title, axis, marks) for title, marks in rows.items()]
 
 
