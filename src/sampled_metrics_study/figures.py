@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sampled_metrics.reporting.drawing import WIDTH, add_legend, literal, styled, styles_of
+from sampled_metrics.reporting.drawing import (
+    WIDTH,
+    add_legend,
+    literal,
+    styled,
+    styles_of,
+    write_below,
+)
 
 SHOWN = 12
 """The most recommenders that are drawn."""
@@ -24,12 +31,14 @@ class Ends(NamedTuple):
         value: values by recommender, fractions.
         low: the lower end of an interval of each.
         high: the upper end.
+        bars: what the intervals are.
     """
 
     title: str
     value: "pd.Series[float]"
     low: "pd.Series[float]"
     high: "pd.Series[float]"
+    bars: str
 
 
 @styled
@@ -68,6 +77,8 @@ def draw(sampled: Ends, exact: Ends) -> Figure:
         axis.spines[edge].set_visible(True)
     panel.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1.05))
     panel.set_axis_off()
+    bars = dict.fromkeys(side.bars for side in sides)
+    write_below(figure, f"Bars: {' (left) and '.join(bars)}{' (right)' * (len(bars) > 1)}.")
     add_legend(figure)
     return figure
 

@@ -233,8 +233,15 @@ def _figure(
             sampled,
             sampled - 2 * deviation,
             sampled + 2 * deviation,
+            "± 2 standard deviations",
         ),
-        figures.Ends(f"exact {answer['metric']}", exact["value"], exact["low"], exact["high"]),
+        figures.Ends(
+            f"exact {answer['metric']}",
+            exact["value"],
+            exact["low"],
+            exact["high"],
+            "95 % intervals",
+        ),
     )
     crossing = [
         (better, worse)

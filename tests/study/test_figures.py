@@ -29,7 +29,7 @@ def test_sizes_are_those_that_the_user_with_fewest_candidates_allows(candidates,
 
 def side(values: dict[str, float], reach: float) -> Ends:
     value = pd.Series(values)
-    return Ends("a side", value, value - reach, value + reach)
+    return Ends("a side", value, value - reach, value + reach, "the reach")
 
 
 @pytest.mark.parametrize(
