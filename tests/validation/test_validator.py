@@ -518,4 +518,4 @@ def test_a_validator_shows_its_epochs():
     assert "no epochs yet" in repr(validator)
     [row] = validator(rng.random((30, 20))).result.to_dict("records")
     assert "recall@5" in repr(validator)
-    assert f"{row['value']:.6f}" in repr(validator)
+    assert f"{row['value']:g}" in repr(validator)
