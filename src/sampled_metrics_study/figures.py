@@ -73,7 +73,7 @@ def draw(sampled: Ends, exact: Ends) -> Figure:
     edges: tuple[Any, Any] = ("left", "right")
     for edge, side, scale in zip(edges, sides, scales, strict=True):
         axis = panel.secondary_yaxis(edge, functions=_functions(scale))
-        axis.set_ylabel(f"{side.title}, %")
+        axis.set_ylabel(f"{side.title}, %", labelpad=6)
         axis.spines[edge].set_visible(True)
     panel.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1.05))
     panel.set_axis_off()
