@@ -23,8 +23,8 @@ SENTENCES = [
     ),
     (
         of("plan-first", **STAGES, share=0.9, scores=1234.5, **DECIDED),
-        "in 90 % of evaluations or more: stages, depth 30, with 1,234 scores for each user (95 "
-        "%, 90 to 99 %).",
+        "in 90 % of evaluations or more, with 95 % confidence in each: stages, depth 30, with "
+        "1,234 scores for each user (95 %, 90 to 99 %).",
     ),
     (
         of(

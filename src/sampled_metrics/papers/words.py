@@ -39,7 +39,8 @@ def _published_order(finding: Finding, setting: Setting) -> tuple[str, str]:
     if values["is_decided"]:
         sizes = sorted((abs(values["low"]), abs(values["high"])))
         smallest, largest = rounded_outward(*sizes)
-        condition = f"if {assumption}" if assumption else "without an assumption on the ranks"
+        uniform = "if negatives are drawn uniformly, whatever the ranks are"
+        condition = f"if {assumption}" if assumption else uniform
         clause = f"{better(*finding.names)} by {name} ({smallest} to {largest})"
         return f"By these numbers, {confidence} and {condition}, {{}}.", clause
     a, b = finding.names

@@ -31,12 +31,13 @@ def _plan_pair(finding: Finding, _: Setting) -> str:
     )
 
 
-def _plan_first(finding: Finding, _: Setting) -> str:
+def _plan_first(finding: Finding, setting: Setting) -> str:
     values = finding.values
     return (
-        f"The cheapest way that decides rightly in {percent(values['share'], '.0f')} of "
-        f"evaluations or more: {way_in_words(values)}, with {values['scores']:,.0f} scores for "
-        f"each user ({_chance(values, 'decided')})."
+        f"The cheapest way that decides rightly, by the order of the pilot, in "
+        f"{percent(values['share'], '.0f')} of evaluations or more, with "
+        f"{percent(setting.confidence_level)} confidence in each: {way_in_words(values)}, with "
+        f"{values['scores']:,.0f} scores for each user ({_chance(values, 'decided')})."
     )
 
 

@@ -307,7 +307,7 @@ def test_a_sentence_has_the_numbers_and_what_they_assume_and_no_advice(ranks):
     three = compare(ranks, candidates=100, metrics="auc")
     assert three.sentence() == "AUC: good and fair are better than poor."
     sampled = np.random.default_rng(1).integers(1, 6, size=(2, 30))
-    two = compare(*sampled, candidates=11, negatives=4, metrics="auc")
+    two = compare(*sampled, candidates=11, negatives=4, metrics="ap")
     assert "use plan" in two.remarks[0]
     [row] = two.itertuples()
     sentence = two.sentence()

@@ -91,6 +91,10 @@ SENTENCES = [
         "2 of 9 users have a relevant item with the score of others",
     ),
     (
+        of("all-tied", source="ranks", rows=2, all=9),
+        "2 of 9 held-out items have the score of all their candidates",
+    ),
+    (
         of("items-not-judged", source="Z", item="i1", judged="7"),
         "Z: None of its items is judged for any user; they are such as 'i1', and the judged ones "
         "such as '7'.",
@@ -198,11 +202,18 @@ SENTENCES = [
         Setting(0.9),
     ),
     (
-        of("bounds", "ap", low=0, high=0.5, assumes="none", least_negatives=1, most_negatives=1),
-        "Without an assumption on the ranks, 1 negative allows any AP from 0 to 0.50, with 95 % "
-        "confidence.",
+        of(
+            "bounds",
+            "ap",
+            low=0,
+            high=0.5,
+            assumes="uniform negatives",
+            least_negatives=1,
+            most_negatives=1,
+        ),
+        "If drawn uniformly, 1 negative allows any AP from 0 to 0.50, with 95 % … whatever the "
+        "ranks are.",
     ),
-    (of("auc-too-low", "auc", estimator="mes", auc=0.98765), "MES: its AUC is too low … is 0.988."),
     (
         of("out-of-range", "recall@10", estimator="bv-0.1", what="the value", value=1.23456),
         "BV 0.1: … the value of Recall@10 (1.235).",
@@ -225,7 +236,6 @@ SENTENCES = [
         verdict("undecided", is_bounded=True),
         f"{GAP} that includes 0 (p = 0.012). … more negatives, or more users",
     ),
-    (verdict("no-verdict"), f"AP: no verdict; {GAP}, which excludes the difference itself."),
     (verdict("no-verdict", low=np.nan, high=np.nan), "AP: no verdict."),
     (
         verdict("equivalent", size="", relative=0.2),
@@ -311,7 +321,7 @@ SENTENCES = [
         of("assumes", names=("X", "Y"), assumption="decreasing", only="X"),
         "true difference, if better ranks … of the ranks of X.",
     ),
-    (of("assumes", names=("X", "Y"), assumption="free"), "without an assumption on the ranks."),
+    (of("assumes", names=("X", "Y"), assumption="free"), "whatever the ranks are."),
     (of("equal-bias", estimator="bv-0.1"), "the means of BV 0.1, … its bias is equal for both."),
     (
         of("higher", names=("X", "Y"), higher_a=0.1, higher_b=0.305, is_sampled=True),

@@ -153,7 +153,7 @@ def test_the_answer_by_hand():
     assert {key: correction[key] for key in by_hand} == pytest.approx(by_hand, abs=1e-5)
     # has the exact deviations
     once = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))
-    for exact, sampled in (answer["sides"], once["sides"]):
+    for sampled, exact in (answer["sides"], once["sides"]):
         assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
-from sampled_metrics.core.evaluation.verdict import Size, Verdict
-from sampled_metrics.core.evaluation.words.order import verdict_in_words
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS, UNIFORM
+from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.inference.setting import Setting
 
-BESIDE_INTERVAL = (
-    "A marker beside its interval: no verdict, the interval excludes the difference itself."
-)
 OF_GROUPS = "The intervals of the groups are wider, so that they hold together."
 OF_PLAN = "Scores are for each user. Hollow: the interval holds the truth under an assumption only."
 
 _CONDITIONS = {
     **{shape: f"if {condition}" for shape, condition in ASSUMPTIONS.items()},
     NO_ASSUMPTION: "without an assumption on the ranks",
+    UNIFORM: "if negatives are drawn uniformly, whatever the ranks are",
     NO_BIAS: "only if the bias of the estimator is zero (hollow)",
 }
 """When an interval holds the true metric, by what it assumes."""
@@ -32,46 +27,11 @@ _CONDITIONS = {
 # --- marks ---
 
 
-def value_in_words(value: float) -> str:
+def value_in_words(value: float, sign: str = "") -> str:
     """Return a value as a figure has it; one that is missing is not defined."""
-    return "not defined" if np.isnan(value) else f"{value:.4g}"
-
-
-def width_in_words(width: float) -> str:
-    """Return the width of an interval, or the chance to decide.
-
-    One that is missing has no interval.
-    """
-    return "no interval" if np.isnan(width) else value_in_words(width)
-
-
-def in_digits(value: float, low: float, high: float, sign: str = "") -> str:
-    """Return a value with so many decimals that half the width of its interval has two digits.
-
-    Without an interval, it has four digits. One that is missing is not defined.
-
-    Examples:
-        >>> in_digits(0.0246, 0.0039, 0.0452), in_digits(-0.00121, -0.0222, 0.0197, sign="+")
-        ('0.025', '−0.001')
-        >>> in_digits(0.12345, math.nan, math.nan)
-        '0.1235'
-    """
     if np.isnan(value):
         return "not defined"
-    half = (high - low) / 2
-    if not half > 0 or math.isinf(half):
-        return f"{value:{sign}.4g}".replace("-", "−")
-    decimals = max(0, 1 - math.floor(math.log10(float(f"{half:.1e}"))))
-    return f"{value:{sign}.{decimals}f}".replace("-", "−")
-
-
-def difference_in_words(row: Mapping[str, Any], verdict: Verdict | None) -> str:
-    """Return a difference and its verdict; there is no verdict on a metric that is not defined."""
-    if verdict is None:
-        return "not defined"
-    size = "" if verdict.size is Size.UNKNOWN else f" by {verdict.size.value}"
-    difference = in_digits(row["difference"], row["low"], row["high"], sign="+")
-    return f"{difference}: {verdict_in_words(verdict)}{size}"
+    return f"{value:{sign}.4g}".replace("-", "\N{MINUS SIGN}")
 
 
 # --- intervals ---

@@ -70,10 +70,7 @@ def on_pair(verdict: Verdict, setting: Setting) -> str:
     a, b = setting.names
     conclusion = "undecided"
     rest = f" that includes 0 (p = {verdict.p_value:.2g})"
-    if verdict.conclusion is Conclusion.NO_VERDICT:
-        conclusion = "no verdict"
-        rest = ", which excludes the difference itself"
-    elif verdict.conclusion is Conclusion.EQUIVALENT:
+    if verdict.conclusion is Conclusion.EQUIVALENT:
         conclusion = f"{a} and {b} are equivalent"
         rest = ""
     elif verdict.conclusion is Conclusion.BETTER:
@@ -406,7 +403,9 @@ def _assumes(alike: Sequence[Finding], _: Sequence[Any], setting: Setting) -> li
     for finding in alike:
         assumption = assumed_of_pair(finding)
         conditions[finding] = (
-            f"if {assumption}" if assumption else "without an assumption on the ranks"
+            f"if {assumption}"
+            if assumption
+            else "if negatives are drawn uniformly, whatever the ranks are"
         )
     sentences = []
     for finding, condition in conditions.items():
@@ -440,7 +439,7 @@ KINDS: dict[str, Kind] = {
             (Conclusion.UNDECIDED, "the interval includes 0", "the same"),
             (
                 Conclusion.NO_VERDICT,
-                "there is no interval, or it excludes its own difference",
+                "there is no interval",
                 "the same",
             ),
         )
@@ -522,7 +521,7 @@ KINDS: dict[str, Kind] = {
     "assumes": Kind(
         when="a pair is compared by strict bounds",
         values="assumption: of the interval; only: the recommender that it is made of, if the "
-        "interval of the other one assumes nothing",
+        "interval of the other one assumes nothing of the ranks",
         together=_assumes,
     ),
     "equal-bias": Kind(

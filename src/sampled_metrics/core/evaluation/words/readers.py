@@ -36,8 +36,8 @@ def _columns_not_used(finding: Finding, _: Setting) -> str:
     if not finding.values["unit"]:
         return not_used
     return (
-        f"{not_used} Each row is taken to be a user. If a column names recommenders or seeds, name "
-        "it with `by` or `seeds` (--by, --seeds)."
+        f"{not_used} If a column names recommenders or seeds, name it with `by` or `seeds` (--by, "
+        "--seeds)."
     )
 
 

@@ -35,7 +35,7 @@ def _bounds(finding: Finding, setting: Setting) -> tuple[str, str]:
         if fewest == most
         else f"{fewest} to {most} negatives allow"
     )
-    sentence = f"Without an assumption on the ranks, {allow} {{}}, with {level} confidence."
+    sentence = f"If drawn uniformly, {allow} {{}}, with {level} confidence, whatever the ranks are."
     return sentence, f"any {name} from {low} to {high}"
 
 
@@ -65,7 +65,7 @@ def _contradicted(finding: Finding, _: Setting) -> str:
         )
     return (
         f"The sample contradicts {assumption} ({p_value}), so its interval is that of free: it "
-        "assumes nothing."
+        "assumes nothing of the ranks."
     )
 
 
@@ -144,7 +144,7 @@ KINDS: dict[str, Kind] = {
         sentence=(
             "By {assumption}, the interval would be hardly wider than that of exact ranks of as "
             "many users, so that the assumption alone would decide. So its interval is that of "
-            "free: it assumes nothing."
+            "free: it assumes nothing of the ranks."
         ),
         is_caution=True,
     ),
@@ -189,14 +189,6 @@ KINDS: dict[str, Kind] = {
             "too narrow where hits are rare: rely on those of strict bounds."
         ),
         clause="{estimator_name}",
-    ),
-    "auc-too-low": Kind(
-        when="the AUC is far below that of the sample",
-        values="estimator, auc: of the sample",
-        sentence=(
-            "{estimator_name}: its AUC is too low. The AUC of the sample, which has no bias, is "
-            "{auc:.3f}."
-        ),
     ),
     "out-of-range": Kind(
         when="a value or an end of an interval is not from 0 to 1",
