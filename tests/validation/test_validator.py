@@ -508,3 +508,14 @@ def test_wrong_scores_are_refused_and_the_epoch_is_not_counted(scores, says):
         validate(scores)
     assert validate.history.empty
     assert validate(scores_by_gain(0, np.random.default_rng(9))).epoch == 1
+
+
+def test_a_validator_shows_its_epochs():
+    rng = np.random.default_rng(3)
+    held_out = rng.integers(20, size=30)
+    training = (rng.random((30, 20)) < 0.2) & (np.arange(20) != held_out[:, np.newaxis])
+    validator = sm.validator(training, held_out, metrics="recall@5")
+    assert "no epochs yet" in repr(validator)
+    [row] = validator(rng.random((30, 20))).result.to_dict("records")
+    assert "recall@5" in repr(validator)
+    assert f"{row['value']:g}" in repr(validator)
