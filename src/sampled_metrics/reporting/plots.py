@@ -137,6 +137,10 @@ def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | No
         return None
     if ax is not None:
         draw_panel(only_panel(drawn.panels), ax, drawn.caption)
+        handles, names = ax.get_legend_handles_labels()
+        if names:
+            named = dict(zip(names, handles, strict=True))
+            ax.legend(named.values(), named.keys())
         return ax
     return shown_or_written(path, lambda figure: draw(drawn.panels, figure, drawn.caption))
 
