@@ -15,7 +15,6 @@ import pandas as pd
 
 from sampled_metrics._registry import layouts
 from sampled_metrics.core.estimators import estimator_name, line_styles
-from sampled_metrics.core.evaluation.phrases import rounded_outward
 from sampled_metrics.core.evaluation.standings import MANY, best_of
 from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict, verdict_of_row
@@ -332,21 +331,21 @@ def _values(table: pd.DataFrame) -> Picture:
         name = ": ".join(words.values())
         number = styles[row[labels[-1]]] if labels else 0
         if "value" in row:
-            text = captions.in_digits(row["value"], row["low"], row["high"])
+            text = value_in_words(row["value"])
         else:
-            text = " to ".join(rounded_outward(row["low"], row["high"]))
+            text = f"{value_in_words(row['low'])} to {value_in_words(row['high'])}"
         mark = _mark_of(row, "value", text, number, row.get("assumes") != NO_BIAS)
-        part = ", ".join(str(row[column]) for column in ("group", "of") if column in table)
+        part = ", ".join(str(row[column]) for column in ("group", "inference") if column in table)
         if part:
             mark = mark._replace(name=name)
             name = part
         entries.append((row["metric"], name, mark))
-    by_metric = bool(labels) or "group" in table or "of" in table
+    by_metric = bool(labels) or "group" in table or "inference" in table
     subject = "value" if "value" in table else "true metric"
     panels = _panels(entries, f"{subject}, {interval}", by_metric=by_metric)
     if "assumes" in table:
         return Picture(panels, _assumptions(table, interval))
-    over = captions.over_users_and_seeds if "of" in table else captions.over_users
+    over = captions.over_users_and_seeds if "inference" in table else captions.over_users
     return Picture(panels, over(interval))
 
 
@@ -382,18 +381,20 @@ def _differences(table: pd.DataFrame) -> Picture:
             hollow.append(verdict)
         mark = _mark_of(row, "difference", difference_in_words(row, verdict), 0, is_decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
-        label = ", ".join(str(row[name]) for name in ("group", "of") if name in row)
+        label = ", ".join(str(row[name]) for name in ("group", "inference") if name in row)
         if label and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
         entries.append((row["metric"], label or pair, mark))
     a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
     subject = f"difference ({b} - {a})" if b else "difference"
     axis = f"{subject}, {captions.interval_in_words(getattr(table, 'setting', None))}"
-    panels = _panels(entries, axis, by_metric=any(name in table for name in ("a", "group", "of")))
+    panels = _panels(
+        entries, axis, by_metric=any(name in table for name in ("a", "group", "inference"))
+    )
     sentences = [*assumed(findings, setting), captions.hollow(hollow)]
     if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
         sentences.append(captions.BESIDE_INTERVAL)
-    if "of" in table:
+    if "inference" in table:
         sentences.append(captions.over_users_and_seeds("interval"))
     if "group" in table:
         sentences.append(captions.OF_GROUPS)

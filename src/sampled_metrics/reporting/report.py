@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,15 @@ from numpy.typing import NDArray
 from sampled_metrics import __version__, file_io
 from sampled_metrics.checks import enumerated
 from sampled_metrics.core.estimators import BOUNDS, estimator, estimator_name
-from sampled_metrics.core.evaluation import compare, correct, evaluate, expect, wording
+from sampled_metrics.core.evaluation import correct, evaluate, expect, wording
+from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.comparison import Comparison
 from sampled_metrics.core.evaluation.evaluate import checked_metrics
 from sampled_metrics.core.evaluation.expect import wrong_orders
 from sampled_metrics.core.evaluation.result import Result, by_recommender
 from sampled_metrics.core.evaluation.standings import MANY
-from sampled_metrics.core.metrics import MetricsLike, can_mislead, metric_name
-from sampled_metrics.core.ranks.groups import Groups
+from sampled_metrics.core.evaluation.verdict import Verdict
+from sampled_metrics.core.metrics import can_mislead, metric_name
 from sampled_metrics.core.ranks.runs import tables_by_name
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.core.sampling.draws import EQUAL
@@ -71,12 +73,9 @@ def report(
     ranks: Any,
     path: str | os.PathLike[str] | None = None,
     *,
-    metrics: MetricsLike | None = None,
     replacement: bool = False,
-    margin: float | str | None = None,
-    groups: Groups = False,
-    confidence_level: float = 0.95,
     progress: Progress = no_progress,
+    **options: Any,
 ) -> str:
     """Write one html page about the ranks of one or several recommenders; it needs matplotlib.
 
@@ -91,14 +90,11 @@ def report(
         ranks: an `ExactRanks`, a `SampledRanks` or a `RankedLists`, as the readers return them, or
             a mapping from the names of recommenders to them.
         path: a file to write, in a folder that exists.
-        metrics: labels such as recall@10; the default is that of `evaluate`.
         replacement: of exact ranks, whether the negatives of what a sample would show may be
             sampled twice.
-        margin: the smallest difference that matters, as in `compare`.
-        groups: True for a section by the groups that the reader kept, or a mapping from users to
-            groups, as in `compare`.
-        confidence_level: probability that an interval covers its value.
         progress: wraps the sample sizes of the expectations.
+        options: further options are those of `compare`: metrics, margin, groups (for a section by
+            group) and confidence_level. metrics and confidence_level are for the whole page.
 
     Returns:
         The page, as text. The intervals of the pairs of three recommenders or more hold together,
@@ -123,25 +119,29 @@ def report(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4
         and 5.
     """
+    comparing = CompareOptions(**({"best": MANY} | options))
     tables_of_names = tables_by_name(ranks, "report")
     is_named = all(tables_of_names)
     tables = {name or "ranks": table for name, table in tables_of_names.items()}
     if path is not None:
         file_io.require_writable(path, [table.source for table in tables.values()])
-    _check(tables, path, margin, replacement)
+    _check(tables, path, comparing.margin, replacement)
     example = next(iter(tables.values()))  # all are of one kind
-    wanted = metrics
+    wanted = comparing.metrics
     if example.has_one_relevant_item:
-        wanted = list(checked_metrics(example, metrics).values())
-    options: dict[str, Any] = {"metrics": wanted, "confidence_level": confidence_level}
+        wanted = list(checked_metrics(example, comparing.metrics).values())
+    comparing = replace(comparing, metrics=wanted)
+    options_of_values = {"metrics": wanted, "confidence_level": comparing.confidence_level}
 
     # the results
     left_out: list[str] = []
     if example.is_sampled:
-        results, left_out = _corrected(tables, options)
+        results, left_out = _corrected(tables, options_of_values)
     else:
-        results = {name: evaluate(table, **options) for name, table in tables.items()}
-    compared = compare(tables, best=MANY, margin=margin, **options) if len(tables) > 1 else None
+        results = {name: evaluate(table, **options_of_values) for name, table in tables.items()}
+    compared = None
+    if len(tables) > 1:
+        compared = compare_with(tables, replace(comparing, groups=False))
     best = tables if compared is None else _best(tables, compared)
 
     # what is said once, at the top of the page
@@ -155,8 +155,8 @@ def report(
     values = _values_of(results, left_out, known, drawn)
     values["heading"] = "True metrics, estimated" if example.is_sampled else "Metrics"
     by_group = []
-    if groups:
-        by_group = _by_group(tables, groups, margin, options, {*cautions, *remarks}, drawn)
+    if comparing.groups:
+        by_group = _by_group(tables, comparing, options_of_values, {*cautions, *remarks}, drawn)
     comparison = None if compared is None else _comparison(compared, list(best), drawn)
     exact = {name: table for name, table in best.items() if "expect" in table.taken_by}
     negatives = None
@@ -178,7 +178,7 @@ def report(
         ranks=histograms,
         read=laid_out(_what_was_read(tables)),
         version=__version__,
-        level=f"{100 * confidence_level:g}",
+        level=f"{100 * comparing.confidence_level:g}",
     )
     if path is not None:
         file_io.write_text(path, text)
@@ -357,12 +357,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
         leading = [name for name in _LEADING if name in text]
         text = text[[*leading, *text.columns.difference(leading, sort=False)]]
     headings = {column: column.replace("_", " ").capitalize() for column in text}
-    headings |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
-    headings |= {"higher_a": "A higher", "higher_b": "B higher"}
-    if names:
-        headings |= {"value_a": f"Value of {names[0]}", "value_b": f"Value of {names[1]}"}
-        headings |= {"difference": f"{names[1]} - {names[0]}"}
-        headings |= {"higher_a": f"{names[0]} higher", "higher_b": f"{names[1]} higher"}
+    headings |= Verdict.headings(*(names or ("A", "B")))
     return text.rename(columns=headings)
 
 
@@ -371,8 +366,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
 
 def _by_group(
     tables: Mapping[str, Any],
-    groups: Groups,
-    margin: float | str | None,
+    comparing: CompareOptions,
     options: Mapping[str, Any],
     shown: Collection[str],
     drawn: _Drawn,
@@ -385,14 +379,12 @@ def _by_group(
     example = next(iter(tables.values()))
     ranks = tables if len(tables) > 1 else example
     if example.is_sampled:
-        values = correct(ranks, estimators=ESTIMATORS[0], groups=groups, **options)
+        values = correct(ranks, estimators=ESTIMATORS[0], groups=comparing.groups, **options)
     else:
-        values = evaluate(ranks, groups=groups, **options)
+        values = evaluate(ranks, groups=comparing.groups, **options)
     parts = {"Metrics by group": values}
     if len(tables) > 1:
-        parts["Comparisons by group"] = compare(
-            tables, best=MANY, margin=margin, groups=groups, **options
-        )
+        parts["Comparisons by group"] = compare_with(tables, comparing)
     shown_parts = []
     for title, table in parts.items():
         kinds = ("order-differs", "order-reversed")
@@ -470,7 +462,9 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         if abs(values[label, better] - values[label, worse]) <= EQUAL:
             alike.append(decided[label, better, worse])
     wrong = [
-        finding for finding in wrong_orders(expected) if (finding.metric, *finding.names) in decided
+        finding
+        for finding in wrong_orders(expected, expected.setting.negatives)
+        if (finding.metric, *finding.names) in decided
     ]
     labels = dict.fromkeys(compared["metric"])
     orders = words.Orders(

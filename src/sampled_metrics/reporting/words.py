@@ -97,8 +97,9 @@ def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
             condition = wording.condition_of(compared.findings, compared.setting)
             answer = f"{answer.removesuffix('.')}{condition}."
         return (answer, *on_metrics_together)
-    best_pairs = [finding for finding in compared.findings if finding.kind == "best-pairs"]
-    answers = wording.remarks([*compared.verdicts, *best_pairs], compared.setting)
+    kinds = ("order", "by-margin", "best-pairs")
+    on_order = [finding for finding in compared.findings if finding.kind in kinds]
+    answers = wording.remarks(on_order, compared.setting)
     assumed = wording.assumed(compared.findings, compared.setting) if is_decided else ()
     return (*answers, *assumed, *on_metrics_together)
 
@@ -116,13 +117,8 @@ def metrics_in_words(results: Mapping[str, Result]) -> list[str]:
 
 
 def bounds_in_words(results: Mapping[str, Result]) -> list[str]:
-    """Return what the strict bounds of each recommender allow: the first sentence on them."""
-    sentences = []
-    for name, table in results.items():
-        bounds = [finding for finding in table.findings if finding.kind == "bounds"]
-        remarks = wording.remarks(bounds, table.setting)
-        sentences += [f"{name}: {remark}" for remark in remarks[:1]]
-    return sentences
+    """Return what the strict bounds of each recommender allow: the sentence of the first row."""
+    return [f"{name}: {table.sentence()}" for name, table in results.items()]
 
 
 def left_out(estimator: str, recommender: str, error: Exception) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
-from sampled_metrics.checks import TOLERANCE, Floats, Ints, require_confidence_level
+from sampled_metrics.checks import TOLERANCE, Floats, require_confidence_level
 from sampled_metrics.core.estimators import (
     Estimate,
     Estimator,
@@ -25,7 +25,7 @@ from sampled_metrics.core.evaluation.result import Result, by_group, by_recommen
 from sampled_metrics.core.evaluation.values import (
     UserValues,
     about_users,
-    finding_of_bounds,
+    finding_of_assumption,
     mean_of_runs,
     sampled_values,
 )
@@ -86,8 +86,8 @@ def correct(
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high,
         assumes, standard_error, bias, bias_error, users, and with groups a column group. Of several
-        seeds there are two rows for each metric, told apart by the column of: the interval of "new
-        runs" counts the spread between the seeds, and that of "these runs" is of the mean over
+        seeds there are two rows for each metric: the column inference is new_runs for the interval
+        that counts the spread between the seeds, and these_runs for the interval of the mean over
         these seeds. Strict bounds have the second alone.
 
         The interval holds the true metric if the assumption in `assumes` is right: none,
@@ -172,13 +172,13 @@ def _correct(
         _answers(sample, estimators, tuple(metrics.values()), alpha) for sample in samples
     ]
     unbiased_auc = float(np.mean([_unbiased_auc(sample) for sample in samples]))
-    negatives = np.concatenate([sample.outcomes.negatives for sample in samples])
 
     # --- rows and findings of each estimator
     rows = list[dict[str, Any]]()
     questions = list[str]()
     on_intervals = list[Finding]()
     on_rows = list[Finding]()
+    on_assumptions = list[Finding]()
     for label, estimator in estimators.items():
         answer = _mean_answer([answers[label] for answers in answers_of_runs])
         values = answer.values
@@ -194,14 +194,17 @@ def _correct(
             on_intervals.append(replace(finding, values={**finding.values, "estimator": label}))
         on_intervals += _on_replacement(label, metrics, answer, alpha, samples[0])
         for row in rows[-len(metrics) :]:  # those of the last question
-            on_rows += _on_row(row, estimator, metrics[row["metric"]], negatives, unbiased_auc)
+            on_rows += _on_row(row, estimator, metrics[row["metric"]], unbiased_auc)
         on_rows += _on_estimator(label, values)
+        if values.has_interval:
+            on_assumptions += finding_of_assumption(values.assumes)
 
     # --- findings in order
     is_uncorrected = any(estimator.is_uncorrected for estimator in estimators.values())
     if is_uncorrected and any(metric.label != "auc" for metric in metrics.values()):
         on_intervals.insert(0, Finding("uncorrected-values"))
     findings = [
+        *on_assumptions,
         *on_intervals,
         *on_rows,
         *about_seeds(questions, [runs]),
@@ -210,12 +213,11 @@ def _correct(
         *from_readers(("", table) for table in runs.tables),
         *(Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])),
     ]
-    findings.sort(key=lambda finding: finding.kind != "bounds")  # bounds come first
 
     # --- result
     result = Result(rows).assign(users=len(samples[0]))
     if not any(questions):
-        result = result.drop(columns="of")
+        result = result.drop(columns="inference")
     return result.found(findings, replace(setting, parameters=runs.first_table.description))
 
 
@@ -247,8 +249,7 @@ def _answers(
                 )
             answers[label] = _Answer(values, not_known, by_other_design)
         else:
-            values = sampled_values(sample, estimate, metrics, alpha)
-            values = replace(values, findings=(*values.findings, *not_explained))
+            values = sampled_values(sample, estimate, metrics, alpha).tested(not_explained)
             answers[label] = _Answer(values, biases.get(label, not_known))
     return answers
 
@@ -389,7 +390,7 @@ def _rows(
         point = np.fmax(np.fmin(values.point, ends.high), ends.low)
     return [
         {
-            "of": question,
+            "inference": question,
             "estimator": label,
             "metric": metric,
             "value": point[number],
@@ -411,7 +412,6 @@ def _on_row(
     row: Mapping[str, Any],
     estimator: Estimator,
     metric: Metric,
-    negatives: Ints,
     unbiased_auc: float,
 ) -> Iterator[Finding]:
     """Yield findings on a row: what its interval shows, or why it may not cover the true value."""
@@ -422,10 +422,7 @@ def _on_row(
     if estimator.underestimates_auc and metric.label == "auc" and row["value"] < smallest_auc:
         yield Finding("auc-too-low", label, values=name | {"auc": unbiased_auc})
 
-    has_interval = not np.isnan(row["low"])
     if estimator.assumed_shape is not None:
-        if has_interval:
-            yield finding_of_bounds(row, negatives)
         return
 
     for what, end in {"the value": "value", "the low end": "low", "the high end": "high"}.items():
@@ -434,7 +431,7 @@ def _on_row(
 
     largest_bias = max(row["standard_error"] / 2, TOLERANCE)
     if not estimator.is_uncorrected and abs(row["bias"]) > largest_bias:
-        bias = {"bias": row["bias"], "error": row["bias_error"], "has_interval": has_interval}
+        bias = {"bias": row["bias"], "error": row["bias_error"]}
         yield Finding("bias", label, values=name | bias)
     if np.isnan(row["bias"]):
         yield Finding("no-bias", values=name)
@@ -453,6 +450,7 @@ def _on_replacement(
         facts = {
             "estimator": label,
             "replacement": sample.outcomes.replacement,
+            "other_design": "without" if sample.outcomes.replacement else "with",
             "low": ends.low[number],
             "high": ends.high[number],
             "other_low": other_ends.low[number],

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sampled_metrics.core.estimators import estimator_name
-from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
+from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, number, percent
+from sampled_metrics.core.evaluation.questions import NEW_RUNS
 from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Size, Verdict
 from sampled_metrics.core.evaluation.words.order import verdict_in_words
@@ -32,9 +32,9 @@ _CONDITIONS = {
 # --- marks ---
 
 
-def value_in_words(value: float) -> str:
-    """Return a value as a figure has it; one that is missing is not defined."""
-    return "not defined" if np.isnan(value) else f"{value:.4g}"
+def value_in_words(value: float, sign: str = "") -> str:
+    """Return a value as a figure has it, which is as in a table; a missing one is not defined."""
+    return "not defined" if np.isnan(value) else number(value, sign).replace("-", "\N{MINUS SIGN}")
 
 
 def width_in_words(width: float) -> str:
@@ -45,32 +45,12 @@ def width_in_words(width: float) -> str:
     return "no interval" if np.isnan(width) else value_in_words(width)
 
 
-def in_digits(value: float, low: float, high: float, sign: str = "") -> str:
-    """Return a value with so many decimals that half the width of its interval has two digits.
-
-    Without an interval, it has four digits. One that is missing is not defined.
-
-    Examples:
-        >>> in_digits(0.0246, 0.0039, 0.0452), in_digits(-0.00121, -0.0222, 0.0197, sign="+")
-        ('0.025', '−0.001')
-        >>> in_digits(0.12345, math.nan, math.nan)
-        '0.1235'
-    """
-    if np.isnan(value):
-        return "not defined"
-    half = (high - low) / 2
-    if not half > 0 or math.isinf(half):
-        return f"{value:{sign}.4g}".replace("-", "−")
-    decimals = max(0, 1 - math.floor(math.log10(float(f"{half:.1e}"))))
-    return f"{value:{sign}.{decimals}f}".replace("-", "−")
-
-
 def difference_in_words(row: Mapping[str, Any], verdict: Verdict | None) -> str:
     """Return a difference and its verdict; there is no verdict on a metric that is not defined."""
     if verdict is None:
         return "not defined"
     size = "" if verdict.size is Size.UNKNOWN else f" by {verdict.size.value}"
-    difference = in_digits(row["difference"], row["low"], row["high"], sign="+")
+    difference = value_in_words(row["difference"], sign="+")
     return f"{difference}: {verdict_in_words(verdict)}{size}"
 
 
@@ -130,21 +110,21 @@ def in_brackets(setting: Setting) -> str:
     return f"In brackets: {percent(setting.confidence_level)} intervals."
 
 
-def differences_in_brackets(setting: Setting, *, by_group: bool) -> str:
-    """Say what stands beside the differences of a table of two recommenders."""
-    together = ", which hold together for the groups" if by_group else ""
-    return (
-        f"In brackets: {percent(setting.confidence_level)} intervals of the difference{together}."
-    )
+def over_runs(inferences: Iterable[str]) -> str:
+    """Say which runs the intervals of a table describe."""
+    return f"The intervals describe {'new' if NEW_RUNS in set(inferences) else 'these'} runs."
 
 
-def letters_and_brackets(setting: Setting, *, by_group: bool) -> str:
-    """Say what letters and brackets mean in a table of more than two recommenders."""
-    together = " and groups" if by_group else ""
+def letters(setting: Setting, *, by_group: bool) -> str:
+    """Say what letters mean in a table of recommenders."""
+    level = percent(setting.confidence_level)
+    together = ""
+    if by_group or len(setting.names) > 2:
+        groups = " and groups" if by_group else ""
+        together = f", which hold together for all pairs{groups}"
     return (
-        "The letters of a value name the recommenders that are worse by the metric. In brackets: "
-        "intervals of the difference. The intervals of a metric hold together for all "
-        f"pairs{together} at {percent(setting.confidence_level)}."
+        "Recommenders without a letter in common differ by the metric "
+        f"({level} intervals of the differences{together})."
     )
 
 
