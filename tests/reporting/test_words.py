@@ -17,7 +17,19 @@ def verdict(conclusion, low=0.1):
 
     This one is better if the interval is above 0.
     """
-    return Verdict("recall@10", "X", "undecided", 0.5, 0.6, 0.1, low, 0.3, math.nan, conclusion, 50)
+    return Verdict(
+        metric="recall@10",
+        a="X",
+        b="undecided",
+        value_a=0.5,
+        value_b=0.6,
+        difference=0.1,
+        low=low,
+        high=0.3,
+        p_value=math.nan,
+        conclusion=conclusion,
+        users=50,
+    )
 
 
 BETTER = verdict(Conclusion.BETTER)
@@ -29,6 +41,7 @@ WRONG = Finding(
     ("undecided", "X"),
     values={
         "estimator": "uncorrected",
+        "negatives": 100,
         "chance": 0.1,
         "exact_better": 0.6,
         "exact_worse": 0.5,

@@ -25,6 +25,7 @@ from sampled_metrics.checks import (
 )
 from sampled_metrics.core.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.core.estimators.strict_bounds import SIGNIFICANCE
+from sampled_metrics.core.evaluation import phrases
 from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.result import Result
 from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues, assumption_of
@@ -86,9 +87,9 @@ class Plan(Result):
         hidden = {"error", "chosen"}
         for name in ("width", *_SHARES):
             if {name, f"{name}_low", f"{name}_high"} <= names:
-                digits = ".4f" if name == "width" else ".2f"
+                form = phrases.number if name == "width" else "{:.2f}".format
                 numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
-                text[name] = [_promise(value, low, high, digits) for value, low, high in numbers]
+                text[name] = [_promise(value, low, high, form) for value, low, high in numbers]
                 hidden |= {f"{name}_low", f"{name}_high"}
         if "scores" in names:
             text["scores"] = self["scores"].map("{:,.0f}".format)
@@ -100,9 +101,9 @@ class Plan(Result):
         return text.drop(columns=[name for name in text if name in hidden])
 
 
-def _promise(value: float, low: float, high: float, digits: str) -> str:
+def _promise(value: float, low: float, high: float, form: Callable[[float], str]) -> str:
     """Return a promise with its interval as text."""
-    return "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
+    return "-" if np.isnan(value) else f"{form(value)} ({form(low)} to {form(high)})"
 
 
 @on_one_thread

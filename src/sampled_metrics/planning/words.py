@@ -8,7 +8,7 @@ from typing import Any
 from sampled_metrics.core.findings import CAUTION, REMARK, Kind
 
 _GAP = "The difference in {users:,} users is {difference} ({low} to {high})."
-_CHANCE = "{decided!p}, {decided_low!p} to {decided_high!p}"
+_CHANCE = "with a chance of {decided:.2f} ({decided_low:.2f} to {decided_high:.2f})"
 _COST = "{scores:,.0f} scores for each user, {total:,.0f} in all"
 _WIDTH = "with a width of {width} ({width_low} to {width_high})"
 _OF_ROW = "the columns of its row; way_in_words; total: scores of all users"
@@ -38,7 +38,7 @@ KINDS = (
         "plan-first",
         REMARK,
         "The cheapest way that decides rightly in {share!p} of evaluations or more: "
-        f"{{way_in_words}}, with {{scores:,.0f}} scores for each user ({_CHANCE}).",
+        f"{{way_in_words}}, with {{scores:,.0f}} scores for each user, {_CHANCE}.",
         when="a way decides in nine of ten evaluations, by the lower end of its chance",
         action="evaluate this way",
         values=f"{_OF_ROW}; share: 0.9",
@@ -47,8 +47,8 @@ KINDS = (
         "plan-unsure",
         REMARK,
         "The pilot cannot tell which way decides rightly in {share!p} of evaluations or more. With "
-        "{way_in_words} and {scores:,.0f} scores for each user, the chance is {decided_low!p} to "
-        "{decided_high!p}; it is {decided!p} if the true difference is the one of the pilot.",
+        "{way_in_words} and {scores:,.0f} scores for each user, the chance is {decided_low:.2f} to "
+        "{decided_high:.2f}; it is {decided:.2f} if the true difference is the one of the pilot.",
         when="no way is sure to decide in nine of ten evaluations, and one may",
         action="give a larger pilot, or take the way with the most scores",
         values=f"{_OF_ROW}; share: 0.9",
@@ -57,7 +57,7 @@ KINDS = (
         "plan-none-decides",
         REMARK,
         "None of these ways decides rightly in {share!p} of evaluations or more. The highest "
-        f"chance has {{way_in_words}}, with {{scores:,.0f}} scores for each user ({_CHANCE}).",
+        f"chance has {{way_in_words}}, with {{scores:,.0f}} scores for each user, {_CHANCE}.",
         when="no way decides in nine of ten evaluations",
         action="plan for more users, or for all candidates",
         values=f"{_OF_ROW}; share: 0.9",
@@ -84,7 +84,7 @@ KINDS = (
         "plan-decides",
         REMARK,
         f"With {{wanted:,.0f}} scores, the best way is {{way_in_words}}: {_COST}, {_WIDTH}. It "
-        "decides rightly in {decided!p} of evaluations ({decided_low!p} to {decided_high!p}).",
+        f"decides rightly {_CHANCE}.",
         when="a number of scores is asked for, and a right verdict is promised",
         action="evaluate this way",
         values=f"{_OF_ROW}; wanted",
@@ -109,10 +109,10 @@ KINDS = (
         "plan-wrong",
         CAUTION,
         "In the order of the pilot, the verdict with {way_in_words} is often wrong, however cheap "
-        "it is ({wrong!p}, {wrong_low!p} to {wrong_high!p}).",
+        "it is ({wrong:.2f}, {wrong_low:.2f} to {wrong_high:.2f}).",
         when="a way often decides for the recommender that is worse in the pilot",
         action="do not evaluate this way",
-        values="way, estimator, depth, negatives, way_in_words; wrong with its ends",
+        values="way, estimator, depth, negatives, way_in_words; wrong, wrong_low, wrong_high",
     ),
     Kind(
         "plan-left",

@@ -335,7 +335,7 @@ def _values(table: pd.DataFrame) -> Picture:
         else:
             text = f"{value_in_words(row['low'])} to {value_in_words(row['high'])}"
         mark = _mark_of(row, "value", text, number, row.get("assumes") != NO_BIAS)
-        part = ", ".join(str(row[column]) for column in ("group", "inference") if column in table)
+        part = captions.part_in_words(row)
         if part:
             mark = mark._replace(name=name)
             name = part
@@ -381,7 +381,7 @@ def _differences(table: pd.DataFrame) -> Picture:
             hollow.append(verdict)
         mark = _mark_of(row, "difference", difference_in_words(row, verdict), 0, is_decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
-        label = ", ".join(str(row[name]) for name in ("group", "inference") if name in row)
+        label = captions.part_in_words(row)
         if label and pair:
             mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
         entries.append((row["metric"], label or pair, mark))

@@ -131,7 +131,10 @@ def report(
     if example.has_one_relevant_item:
         wanted = list(checked_metrics(example, comparing.metrics).values())
     comparing = replace(comparing, metrics=wanted)
-    options_of_values = {"metrics": wanted, "confidence_level": comparing.confidence_level}
+    options_of_values: dict[str, Any] = {
+        "metrics": wanted,
+        "confidence_level": comparing.confidence_level,
+    }
 
     # the results
     left_out: list[str] = []

@@ -4,30 +4,39 @@ import math
 
 import pytest
 
-from sampled_metrics.core.evaluation.verdict import AgainstMargin, Conclusion, Size, Verdict
+from sampled_metrics.core.evaluation.verdict import Conclusion, Size, Verdict
 from sampled_metrics.core.evaluation.words import captions
 from sampled_metrics.core.inference.setting import Setting
 
 
 def verdict(conclusion, size=Size.UNKNOWN):
     """On A against a recommender that is called undecided, the second one."""
-    margin = AgainstMargin(0.2, 0.3, 0.6, size)
     return Verdict(
-        "auc", "A", "undecided", 0.5, 0.6, 0.1, 0.05, 0.15, 0.01, conclusion, 50, margin=margin
+        metric="auc",
+        a="A",
+        b="undecided",
+        value_a=0.5,
+        value_b=0.6,
+        difference=0.1,
+        low=0.05,
+        high=0.15,
+        p_value=0.01,
+        conclusion=conclusion,
+        size=size,
+        users=50,
     )
 
 
 DIFFERENCE = {"difference": 0.1, "low": 0.058, "high": 0.142}
-"""With half the width .042, so that it has three decimals."""
 
 CASES = {
-    "better": (verdict(Conclusion.BETTER), "+0.100: undecided is better"),
+    "better": (verdict(Conclusion.BETTER), "+0.1: undecided is better"),
     "by more": (
         verdict(Conclusion.BETTER, Size.MORE),
-        "+0.100: undecided is better by more than the margin",
+        "+0.1: undecided is better by more than the margin",
     ),
-    "undecided": (verdict(Conclusion.UNDECIDED), "+0.100: undecided"),
-    "no verdict": (verdict(Conclusion.NO_VERDICT), "+0.100: no verdict"),
+    "undecided": (verdict(Conclusion.UNDECIDED), "+0.1: undecided"),
+    "no verdict": (verdict(Conclusion.NO_VERDICT), "+0.1: no verdict"),
     "not defined": (None, "not defined"),
 }
 

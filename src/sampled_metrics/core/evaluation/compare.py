@@ -680,6 +680,8 @@ def _on_order(verdicts: Sequence[Verdict], are_best: bool) -> list[Finding]:
             order = "no verdict."
             if any(verdict.conclusion is not Conclusion.NO_VERDICT for verdict in on_metric):
                 order = " ".join(standing(Standings.from_verdicts(on_metric), others))
+                assumed = {verdict.assumes for verdict in on_metric}
+                order = order.removesuffix(".") + (assumed.pop() if len(assumed) == 1 else "") + "."
             values = {"order": order} | ({"inference": inference} if inference else {})
             findings.append(Finding("order", label, values=values))
             for pairs in by_margin(on_metric).values():

@@ -338,8 +338,8 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "bias",
         CAUTION,
-        "{estimator}: the interval of {metric} ignores the estimated bias of {bias:+} (standard "
-        "error {error}).",
+        "{estimator}: the estimated bias of {metric} is {bias:+} (standard error {error}). "
+        "Intervals do not include it.",
         when="the estimated bias is above half of the standard error",
         action="take strict bounds",
         values="estimator, bias, error",

@@ -40,7 +40,9 @@ def number(value: Any, sign: str = "") -> str:
 
 def p_value(value: float) -> str:
     """Return a p-value as text; one that may be 0 by rounding only is shown as below 1e-16."""
-    return "< 1e-16" if value < 1e-16 else number(value)
+    if pd.isna(value):
+        return "-"
+    return "< 1e-16" if value < 1e-16 else f"{value:.4g}"
 
 
 def better(winner: str, loser: str) -> str:

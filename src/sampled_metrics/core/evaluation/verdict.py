@@ -178,13 +178,10 @@ class Verdict:
     @property
     def values(self) -> Mapping[str, Any]:
         """The fields by name, as a finding has its values, and words for its sentence."""
+        relative = f" ({100 * self.relative:+.3g} % of the worse value)"
         return self.plain_values() | {
             "size_in_words": f" by {self.size.value}" if self.size.value else "",
-            "relative_in_words": (
-                ""
-                if math.isnan(self.relative)
-                else f" ({100 * self.relative:+.3g} % of the worse value)"
-            ),
+            "relative_in_words": "" if math.isnan(self.relative) else relative,
             "reason_in_words": ", as the interval excludes the difference" * self.has_interval,
         }
 

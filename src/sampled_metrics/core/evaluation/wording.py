@@ -2,7 +2,8 @@
 
 The text of each kind stands in a table (`sampled_metrics.core.evaluation.kinds`), as a format
 string of the values of a finding. A number has four significant digits, as in a table, unless a
-format is given. ``!p`` writes a share in per cent, ``!q`` a p-value, and ``!m`` the names of metrics.
+format is given. ``!p`` writes a share in per cent, ``!q`` a p-value, and ``!m`` the names of
+metrics.
 """
 
 from __future__ import annotations
@@ -132,7 +133,14 @@ def _finding_of_row(row: Mapping[str, Any], findings: Sequence[Any], setting: Se
     group = "" if row.get("group", ALL) == ALL else row["group"]
     if "difference" in row:
         verdict = verdict_of_row(row, findings, setting.names)
-        return Finding("undefined", label, group=group) if verdict is None else verdict
+        if verdict is None:
+            return Finding("undefined", label, group=group)
+        of_order = ("order", verdict.metric, verdict.group, verdict.inference)
+        for finding in findings:
+            inference = finding.values.get("inference", "")
+            if (finding.kind, finding.metric, finding.group, inference) == of_order:
+                return finding
+        return verdict
     values = dict(row)
     names = (row["recommender"],) if "recommender" in row else ()
     if "expected" in row:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, number, percent
-from sampled_metrics.core.evaluation.questions import NEW_RUNS
+from sampled_metrics.core.evaluation.questions import NEW_RUNS, in_words
 from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Size, Verdict
 from sampled_metrics.core.evaluation.words.order import verdict_in_words
@@ -86,6 +86,12 @@ def assumed_by_estimators(names_by_assumption: Mapping[str, Sequence[str]], inte
 def estimator_in_words(label: str, recommender: str = "") -> str:
     """Return the name of an estimator, of a recommender if it assumes something else of others."""
     return f"{estimator_name(label)} of {recommender}" if recommender else estimator_name(label)
+
+
+def part_in_words(row: Mapping[str, Any]) -> str:
+    """Return the group of users and the runs that a row describes; empty without either."""
+    runs = in_words(row["inference"]) if "inference" in row else ""
+    return ", ".join(filter(None, [str(row.get("group", "")), runs]))
 
 
 # --- pairs ---
