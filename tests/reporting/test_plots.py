@@ -49,8 +49,11 @@ def test_values_and_intervals_are_drawn_with_what_is_decided():
     for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
         assert value == row.difference
         np.testing.assert_allclose(ends, (row.low, row.high))
-    # the differences are 27 / 300 and 1 / 300; half of the intervals is .057 and .031
-    assert [text.get_text() for text in axes.texts] == ["+0.090: Z is better", "+0.003: undecided"]
+    # the differences are 27 / 300 and 1 / 300
+    assert [text.get_text() for text in axes.texts] == [
+        "+0.09: Z is better",
+        "+0.003333: undecided",
+    ]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Recall@10", "Recall@2"]
     assert [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers] == [
         False,
@@ -107,7 +110,7 @@ def test_the_caption_says_of_whom_an_estimator_assumes_less():
         "Free, Decreasing of b: the 95 % interval holds the true metric without an assumption"
         in text
     )
-    assert "Decreasing of a: the 95 % interval holds the true metric if better ranks" in text
+    assert "Decreasing of a: the 95 % interval holds the true metric if a better rank" in text
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
