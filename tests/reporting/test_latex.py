@@ -104,7 +104,7 @@ def test_a_caution_stands_before_the_numbers():
     assert caution in result.to_latex().split("\n")[0]
     options = {"candidates": 900, "zero_based": True, "metrics": "recall@10"}
     page = read_and.report({"x": ranks, "y": ranks[::-1]}, **options)
-    assert page.index('<p class="caution">No rank is 0') < page.index('<p class="verdict">')
+    assert page.index('<p class="caution">x: No rank is 0') < page.index('<p class="verdict">')
 
 
 # --- several recommenders, and groups ---
@@ -132,9 +132,9 @@ def test_latex_has_the_letters_of_the_standings(ranks):
     header, *rows = rows_of_latex(table)
     assert header == ["Recommender", "AUC", "AP"]
     standings = table.standings()
-    of_auc = standings[standings["metric"] == "auc"]
+    standings_by_auc = standings[standings["metric"] == "auc"]
     assert [row[0] for row in rows] == [r"g\_\_d", "fair", r"p\_\_r"]
-    for row, standing in zip(rows, of_auc.itertuples(), strict=True):
+    for row, standing in zip(rows, standings_by_auc.itertuples(), strict=True):
         assert f"{standing.value:.4f}" in row[1]
         assert row[1].endswith(rf"\textsuperscript{{{standing.group}}}")
     assert [row[1].startswith(r"\textbf") for row in rows] == [True, False, False]

@@ -135,10 +135,10 @@ def _finding_of_row(row: Mapping[str, Any], findings: Sequence[Any], setting: Se
         verdict = verdict_of_row(row, findings, setting.names)
         if verdict is None:
             return Finding("undefined", label, group=group)
-        of_order = ("order", verdict.metric, verdict.group, verdict.inference)
+        key_of_order = ("order", verdict.metric, verdict.group, verdict.inference)
         for finding in findings:
             inference = finding.values.get("inference", "")
-            if (finding.kind, finding.metric, finding.group, inference) == of_order:
+            if (finding.kind, finding.metric, finding.group, inference) == key_of_order:
                 return finding
         return verdict
     values = dict(row)
