@@ -18,7 +18,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-rooms test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
+.PHONY: help demo reproduce report test test-all test-rooms test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -38,11 +38,14 @@ $(READY): $(LOCKED) pyproject.toml
 
 demo: $(READY)  ## run the study on published ranks and MovieLens 100K; needs no download site
 	$(BIN)/snakemake --cores $(CORES) --configfile examples/demo.yaml
-	@echo "begin with results/summary.html; the report is results/report.html"
+	@echo "begin with results/summary.html"
 
-reproduce: $(READY)  ## run the whole study, from the archive to results/report.html
+reproduce: $(READY)  ## run the whole study, from the archive to results/summary.html
 	$(SNAKEMAKE)
-	@echo "begin with results/summary.html; the report is results/report.html"
+	@echo "begin with results/summary.html; make report puts all results into one file"
+
+report: reproduce  ## put all results of the study into one file, results/report.html
+	$(SNAKEMAKE) --report results/report.html
 
 # in the order of tests/conftest.py
 PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
@@ -74,7 +77,7 @@ test-report: $(READY)  ## test the report, and the docs if they are built, in he
 ifeq ($(CHROMIUM),)
 	@echo "make test-report: skipped, there is no chromium here (Debian: apt-get install chromium)"
 else
-	@test -f results/report.html || $(MAKE) --no-print-directory demo
+	@test -f results/report.html || $(MAKE) --no-print-directory report CONFIG=examples/demo.yaml
 	@$(MAKE) --no-print-directory $(BROWSER)
 	CHROMIUM=$(CHROMIUM) $(BIN)/pytest -rs tests/browser
 endif
@@ -96,7 +99,8 @@ test-wheel: $(READY)  ## build the wheel and try it in a new environment of ever
 test-adapters: $(PEERS)/ready $(ADAPTERS)/ready  ## compare the adapters with the other libraries; needs Python 3.11 or 3.12
 	for each in $(PEERS) $(ADAPTERS); do OMP_NUM_THREADS=1 $$each/bin/python -m pytest --confcutdir tests/adapters -rs tests/adapters || exit 1; done
 
-# with Python 3.11, for which all lowest versions have wheels
+# with Python 3.11, for which all lowest versions have wheels; they use what newer packages below them deprecate
+OLD = -W ignore::DeprecationWarning
 $(LOWEST)/ready: PYTHON = python3.11
 test-lowest:  ## tests with the lowest version of each dependency; skipped without Python 3.11
 	@if python3.11 -c ''; then $(MAKE) --no-print-directory tested-lowest; \
@@ -104,7 +108,7 @@ test-lowest:  ## tests with the lowest version of each dependency; skipped witho
 
 tested-lowest: $(LOWEST)/ready
 	@$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(LOWEST)/bin/python -m pytest -n $(CORES) --dist worksteal tests/base tests/core tests/ranking tests/lists tests/papers tests/cli
+	$(LOWEST)/bin/python -m pytest -n $(CORES) --dist worksteal $(OLD) tests/base tests/core/data tests/core/ranks tests/core/sampling tests/ranking tests/lists tests/cli
 
 # the plugin beside what .venv has, in the same versions of all that both need
 $(VENV)/slurm: envs/slurm.lock $(READY)

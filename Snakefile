@@ -41,6 +41,22 @@ onstart:
     remove_leftovers(written_folders())
 
 
+# all that a run makes
+RESULTS = [
+    *expand(rules.verify.output, dataset=[name for name in config["study"] if TRAINED[name]]),
+    *expand(rules.tables.output, dataset=config["study"], recommender=list(config["recommenders"])),
+    *expand(rules.figures.output, dataset=config["study"]),
+    *expand(rules.fidelity.output, dataset=COMPARED),
+    *rules.summary.output,
+]
+if config["toy"]:
+    RESULTS += [*rules.toy_tables.output, *rules.toy_figures.output]
+if COVERS_TOY:
+    RESULTS += rules.toy_fidelity.output
+if config["figures"]["budget"]:
+    RESULTS += expand(rules.budget.output, dataset=WITH_BUDGET)
+
+
 rule all:
     default_target: True
     input:

@@ -554,26 +554,22 @@ def draw(cases: pd.DataFrame) -> None:
     """
     from matplotlib.figure import Figure
 
+    from sampled_metrics.reporting.drawing import styles_of
+
     starts = cases["source"].ne(cases["source"].shift())
     place = np.arange(len(cases)) + ROWS_BETWEEN_SOURCES * (starts.cumsum() - 1).to_numpy()
     figure = Figure(figsize=(7, 1.2 + 0.045 * place.max()), layout="constrained")
     axes = figure.subplots()
-    axes.hlines(
-        place,
-        cases["decreasing_low"],
-        cases["decreasing_high"],
-        color="#0072B2",
-        linewidth=1.2,
-        zorder=2,
-    )
-    axes.hlines(
-        place, cases["free_low"], cases["free_high"], color="#BBBBBB", linewidth=0.8, zorder=1
-    )
+    styles = styles_of(["exact", "uncorrected", *SHAPES], estimators=True)
+    for shape, width in {"free": 0.8, "decreasing": 1.2}.items():
+        ends = cases[[f"{shape}_low", f"{shape}_high"]].to_numpy().T
+        colour = styles[shape]["color"]
+        axes.hlines(place, *ends, color=colour, linewidth=width, label=f"interval by {shape}")
     axes.plot(
         cases["true"].astype(float),
         place,
         ".",
-        color="black",
+        color=styles["exact"]["color"],
         markersize=4,
         zorder=3,
         label="true value",
@@ -583,9 +579,10 @@ def draw(cases: pd.DataFrame) -> None:
         sampled,
         place,
         "D",
-        color="#D55E00",
+        color=styles["uncorrected"]["color"],
         markerfacecolor="white",
         markersize=2.5,
+        zorder=2.5,
         label="sampled value",
     )
     axes.set_yticks(place[starts], cases["source"][starts], fontsize=7)
@@ -593,11 +590,7 @@ def draw(cases: pd.DataFrame) -> None:
     axes.set_xlim(0.001, 1.1)  # an interval from 0 goes on to the left
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylim(place.max() + 2, -2)
-    axes.set_xlabel(
-        "HR@10, or the metric that was printed\nthick line: interval by decreasing, thin line: "
-        "by free",
-        fontsize=8,
-    )
+    axes.set_xlabel("HR@10, or the metric that was printed", fontsize=8)
     figure.legend(loc="outside upper center", ncols=2, fontsize=8)
     figure.savefig(ROOT / "docs/reproduction/evidence.png", dpi=130)
 

@@ -117,7 +117,8 @@ def beauty_sides() -> list[Ends]:
         title: pd.DataFrame(table).set_index("recommender") for title, table in tables.items()
     }
     return [
-        Ends(title, table["value"], table["low"], table["high"]) for title, table in values.items()
+        Ends(title, table["value"], table["low"], table["high"], "95 % intervals")
+        for title, table in values.items()
     ]
 
 

@@ -11,9 +11,7 @@ from sampled_metrics_study.jobs import run
 def main(snakemake: Any) -> None:
     """Write the archive."""
     archive = Path(snakemake.output.archive)
-    # other checksums do not download again
-    dataset = snakemake.config["datasets"][snakemake.params.dataset]
-    download(snakemake.params.urls, archive, md5=dataset["md5"], sha256=dataset["sha256"])
+    download(snakemake.params.urls, archive, **snakemake.params.checksums)
     logging.info("downloaded %.1f MB to %s", archive.stat().st_size / 1e6, archive)
 
 

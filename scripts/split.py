@@ -18,20 +18,16 @@ from sampled_metrics_study.jobs import run, stream
 
 def main(snakemake: Any) -> None:
     """Write the split, and facts about the dataset."""
+    params = snakemake.params
     archive = Path(snakemake.input.archive)
-    dataset = snakemake.params.dataset
+    dataset = params.dataset
     name = snakemake.wildcards.dataset
-    stated = snakemake.config["datasets"][name]  # other checksums do not train again
-    archives.verify(
-        archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"])
-    )
-    sha256 = file_io.digest(archive, "sha256")
-    member = dataset["member"] or (None if dataset["path"] else archives.member(dataset["urls"]))
-    test = Path(dataset["test"]) if dataset["test"] else None
+    digests = archives.verify(archive, **params.checksums, is_own=params.is_own)
+    test = Path(snakemake.input.test[0]) if snakemake.input.test else None
     chunks = read_events(
         archive,
         formats.get(dataset["format"]),
-        member=member,
+        member=dataset["member"],
         options=dataset["options"],
         test=test,
     )
@@ -41,10 +37,10 @@ def main(snakemake: Any) -> None:
     all_users = len(events.user_ids)
     all_items = len(events.item_ids)
     events = k_core(events, dataset["core"])
-    rng = stream(snakemake.params.seed, name, "split")
-    options = snakemake.params.split
+    rng = stream(params.seed, name, "split")
+    options = params.split
     split = split_events(events, **options, rng=rng)
-    require_negatives(split, name, snakemake.config)
+    require_negatives(split, name, params.sizes)
     split.write(snakemake.output.split)
     is_trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
     if not is_trained[split.item].any():
@@ -72,8 +68,8 @@ def main(snakemake: Any) -> None:
         "held_out_items_without_training_events": int((~is_trained[split.item]).sum()),
         "mean_candidates": float(split.candidates.mean()),
         "source": archive.name,
-        "sha256": sha256,
-        "md5": file_io.digest(archive, "md5"),
+        "sha256": digests["sha256"],
+        "md5": digests["md5"],
     }
     file_io.write_json(snakemake.output.facts, facts)
     for fact, count in facts.items():

@@ -79,8 +79,9 @@ def main(snakemake: Any) -> None:
         pd.concat(map(read_table, paths), ignore_index=True) if paths else None
         for paths in (inputs.fidelity, inputs.claims)
     )
-    code = provenance.code()
-    software = provenance.software()
+    jobs = [read_facts(path) for path in inputs.versions]
+    jobs.append(provenance.versions("write the summary"))
+    versions = provenance.gathered(jobs)
     data = provenance.checksums(inputs.ranks, archives)
     files = {
         f"{dataset}: {file}": digest
@@ -91,15 +92,15 @@ def main(snakemake: Any) -> None:
         config,
         studied,
         captions,
-        {"Code": code, **software, **files},
+        {**versions, **files},
         printed,
         claims,
         snakemake.params.kinds,
     )
     file_io.write_text(snakemake.output.page, page)
     made_from = {
-        "code": code,
-        "software": software,
+        "versions": versions,
+        "jobs": jobs,
         "data": data,
         "seed": config["seed"],
         "config": config,

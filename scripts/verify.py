@@ -11,11 +11,9 @@ from sampled_metrics_study.jobs import run
 def main(snakemake: Any) -> None:
     """Write the name and the SHA-256 of the archive."""
     archive = Path(snakemake.input.archive)
-    is_own = bool(snakemake.config["datasets"][snakemake.wildcards.dataset]["path"])
-    archives.verify(
-        archive, md5=snakemake.params.md5, sha256=snakemake.params.sha256, is_own=is_own
-    )
-    facts = {"source": archive.name, "sha256": file_io.digest(archive, "sha256")}
+    params = snakemake.params
+    digests = archives.verify(archive, **params.checksums, is_own=params.is_own)
+    facts = {"source": archive.name, "sha256": digests["sha256"]}
     file_io.write_json(snakemake.output.verified, facts)
 
 

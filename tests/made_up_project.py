@@ -33,7 +33,7 @@ from sampled_metrics_study.recommenders.registry import parameters_of, path_of, 
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml", "pyproject.toml")
-FOLDERS = ("workflow", "config", "scripts", "src", "profiles", "envs", "docs", "published")
+FOLDERS = ("workflow", "scripts", "src", "profiles", "envs", "docs", "published")
 
 X = {"type": "ials", "factors": 4, "regularization": 10, "unobserved_weight": 0.2, "iterations": 3}
 STUDY = {
@@ -114,8 +114,8 @@ def run_script(name: str, **job: Any) -> list[str]:
 
     Args:
         name: of the script, without .py.
-        job: what Snakemake would give it: input, output, params and wildcards as mappings,
-            config, and threads.
+        job: what Snakemake would give it: input, output, params and wildcards as mappings, and
+            threads.
 
     Returns:
         The lines by which it refuses, none if it completes. Nothing else may end it.
@@ -125,11 +125,14 @@ def run_script(name: str, **job: Any) -> list[str]:
         key: SimpleNamespace(**job.get(key, {}))
         for key in ("input", "output", "params", "wildcards")
     }
-    snakemake = SimpleNamespace(
-        config=job.get("config"), threads=job.get("threads", 1), log=["job.log"], **files_and_params
-    )
-    for path in vars(snakemake.output).values():
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    snakemake = SimpleNamespace(threads=job.get("threads", 1), log=["job.log"], **files_and_params)
+    outputs = [
+        Path(path)
+        for paths in vars(snakemake.output).values()
+        for path in (paths if isinstance(paths, list) else [paths])
+    ]
+    for path in outputs:
+        path.parent.mkdir(parents=True, exist_ok=True)
     messages = io.StringIO()
     root = logging.getLogger()
     handlers = root.handlers  # the script replaces them
@@ -138,7 +141,7 @@ def run_script(name: str, **job: Any) -> list[str]:
         try:
             runpy.run_path(str(ROOT / f"scripts/{name}.py"), {"snakemake": snakemake}, "__main__")
         except SystemExit:
-            assert not [path for path in vars(snakemake.output).values() if Path(path).exists()]
+            assert not [path for path in outputs if path.exists()]
             title, *lines = Path("job.log").read_text(encoding="utf-8").splitlines()
             assert messages.getvalue().splitlines()[0] == title
             return [line for line in lines if line.startswith("error: ")]
@@ -153,17 +156,20 @@ def split(config: dict, dataset: str) -> list[str]:
     """Split a dataset of a complete config by the script, to split.npz; return the lines by which
     it refuses.
     """
+    entry = config["datasets"][dataset]
     return run_script(
         "split",
-        input={"archive": config["datasets"][dataset]["path"]},
+        input={"archive": entry["path"], "test": [entry["test"]] if entry["test"] else []},
         output={"split": "split.npz", "facts": "dataset.json"},
         params={
-            "dataset": config["datasets"][dataset],
+            "dataset": entry,
             "split": config["split"],
             "seed": config["seed"],
+            "checksums": {key: entry[key] for key in ("md5", "sha256")},
+            "is_own": True,
+            "sizes": config,
         },
         wildcards={"dataset": dataset},
-        config=config,
     )
 
 
@@ -171,7 +177,7 @@ def ranked(config: dict, dataset: str, name: str) -> None:
     """Train a recommender of a complete config on split.npz, and rank with it, to NAME.npz and
     NAME.csv.gz.
     """
-    asked = {"wildcards": {"dataset": dataset, "recommender": name}, "config": config}
+    asked = {"wildcards": {"dataset": dataset, "recommender": name}}
     stated = config["recommenders"][name]
     trained = {
         "path": path_of(recommender(stated)),

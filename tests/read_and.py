@@ -69,7 +69,7 @@ def plan(ranks, ranks_b=None, names=NAMES, replacement=False, **options):
 
 
 def report(ranks, path=None, **options):
-    return of(sm.report, ranks, options, path=path, replacement=options.get("replacement", False))
+    return of(sm.report, ranks, options, path=path)
 
 
 def named(ranks, ranks_b, names):

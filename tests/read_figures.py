@@ -11,13 +11,6 @@ def texts(legend):
     return [text.get_text() for text in legend.get_texts()]
 
 
-def names(panel):
-    """The names of lines right of a panel, from above."""
-    return [
-        text.get_text() for text in sorted(panel.texts, key=lambda text: -text.get_position()[1])
-    ]
-
-
 def assert_texts_are_apart(figure):
     """No text is cut off, and none is over another one; numbers of axes, some of which are not
     drawn, are left out.

@@ -44,9 +44,9 @@ def require_within_bounds(users_values, kind):
     if users_values.one_value:
         assert users_values.low.mean(axis=1) == pytest.approx(users_values.point)
     biased = {"bv-0.1", "uncorrected", "mle"}
-    assert users_values.assumes == (
-        "bias is zero" if kind in biased else kind if kind == "decreasing" else "none"
-    )
+    assumptions = {"decreasing": "decreasing", "free": "uniform negatives"}
+    assumptions |= dict.fromkeys(biased, "bias is zero")
+    assert users_values.assumes == assumptions.get(kind, "none")
     assert np.isinf(users_values.bounds).all() == (kind == "mle")
     # its weights may be below 0
     assert (users_values.limits.tolist() == [[0, 1]] * 2) == (kind != "bv-0.1")

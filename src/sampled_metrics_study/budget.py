@@ -11,10 +11,11 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.planning.figure import way_style
 from sampled_metrics.planning.plan import plan
 from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.ranking.split import Split
-from sampled_metrics.reporting.drawing import literal, panels, plain_numbers, style, styled
+from sampled_metrics.reporting.drawing import add_legend, literal, panels, plain_numbers, styled
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics.running import Progress, no_progress
 from sampled_metrics.stages.rank import staged_ranks
@@ -37,13 +38,15 @@ WAYS = {
 }
 """The ways to spend scores, as the figure names them; those of negatives by their estimators."""
 
+ESTIMATORS = ["decreasing", "free"]
+"""The estimators of the ways with negatives."""
+
 _BLOCK_SCORES = 2**26  # scores of a block of users
 _COLUMNS = 3  # panels in a row
 _APART = 1.06  # ratio of the places of the bars of two ways with the same number of scores
 _END = {"linestyle": "none", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.9}
 """The look of the end of a bar, whose shape says which way it belongs to, also without colour."""
 
-_LEGEND = 0.7  # height of the legend, in inches
 _TITLE = 22  # letters in a line of the title of a panel
 
 
@@ -95,7 +98,7 @@ def bought(
         "depths": depths,
         "negatives": negatives,
         "replacement": replacement,
-        "estimators": ["decreasing", "free"],
+        "estimators": ESTIMATORS,
     }
     tables = []
     for name in progress(list(pilots)):
@@ -194,8 +197,7 @@ def draw(widths: pd.DataFrame, chances: pd.DataFrame, label: str, note: str = ""
         panel.set(xscale="log", xlabel="scores for each user")
         plain_numbers(panel.xaxis)
         panel.xaxis.set_minor_locator(NullLocator())
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
-    figure.set_figheight(figure.get_figheight() + _LEGEND)
+    add_legend(figure)
     return figure
 
 
@@ -214,7 +216,7 @@ def _lines(panel: Axes, table: pd.DataFrame, column: str) -> None:
         if len(line):
             ends = 100 * line[[f"{column}_low", f"{column}_high"]].to_numpy()
             shifted = line["scores"] * _APART ** (index - (len(WAYS) - 1) / 2)
-            look = style(index)
+            look = way_style("negatives" if way in ESTIMATORS else way, way)
             panel.vlines(shifted, *ends.T, color=look["color"], linewidth=0.9, label="_")
             for end in ends.T:
                 panel.plot(shifted, end, label="_", **look | _END)

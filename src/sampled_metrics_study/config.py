@@ -130,6 +130,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     _check_split(config["split"])
     _check_use_of_split(config, schema)
     _check_times(config)
+    _check_ratings(config)
     _check_sizes(config)
     _check_sizes_of_events(config)
     # metrics and estimators
@@ -367,6 +368,18 @@ def _check_times(config: Mapping[str, Any]) -> None:
         has_times = columns is None or columns["timestamp"] is not None
         if not has_times and dataset["options"]["timestamp"] != "order" and not dataset["test"]:
             raise lack_of_times(strategy, name)
+
+
+def _check_ratings(config: Mapping[str, Any]) -> None:
+    """Refuse a lowest rating for a dataset whose options name no ratings."""
+    for name in _trained_datasets(config):
+        dataset = config["datasets"][name]
+        columns = dataset["options"].get("columns")
+        if dataset["min_rating"] != 0 and columns is not None and columns["rating"] is None:
+            raise ConfigError(
+                f"datasets.{name}.min_rating: is {dataset['min_rating']}, but options.columns "
+                "names no column rating; name one, or leave it out"
+            )
 
 
 def _trained_datasets(config: Mapping[str, Any]) -> list[str]:

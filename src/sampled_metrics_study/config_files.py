@@ -1,9 +1,6 @@
 """Config files: YAML without repeated keys, and without aliases that expand without end."""
 
-import argparse
 import os
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,21 +88,3 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
     return content
-
-
-def check_config_files(arguments: Sequence[str]) -> str:
-    """Return the folder of results that the config files among the arguments of snakemake name.
-
-    End the program with one line if a config file is missing or wrong.
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    results = "results"
-    for path in parser.parse_known_args(arguments)[0].configfile:
-        try:
-            pathvars = read_config(path).get("pathvars")
-        except ConfigError as error:
-            sys.exit(f"error: config: {error}")
-        if isinstance(pathvars, dict):
-            results = str(pathvars.get("results", results))
-    return results

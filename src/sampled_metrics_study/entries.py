@@ -1,9 +1,9 @@
 """The figures and tables of a study.
 
-A new one is two functions, for numbers and form, a caption, and an entry here.
+A new one is two functions, for numbers and form, a caption, an entry here, and outputs of a rule.
 
 The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
-A job depends on this file, and on the functions of its own entries.
+Its files are outputs of the rules in workflow/rules/figures.smk and tables.smk.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,6 @@ class Figure:
     """A figure of the running example, or of a dataset.
 
     Attributes:
-        title: its name in the report.
         numbers: path of the function that returns its table. Of a dataset, the first argument is
             its ranks.
         draw: path of the function that draws the table, with a note.
@@ -30,7 +29,6 @@ class Figure:
         kinds: endings of its files.
     """
 
-    title: str
     numbers: str
     draw: str
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -43,28 +41,24 @@ _TOY_NOTE = "toy_figures.note"
 
 TOY_FIGURES = {
     "figure-1": Figure(
-        "Figure 1: metrics by rank",
         "toy_figures.figure_1",
         "toy_figures.draw_1",
         {**_TOY_KEYS, "zoom": "figures.figure-1.zoom"},
         _TOY_NOTE,
     ),
     "figure-2": Figure(
-        "Figure 2: by sample size",
         "toy_figures.figure_2",
         "toy_figures.draw_2",
         {**_TOY_KEYS, "ranks": "toy.ranks", "negatives": "figures.figure-2.negatives"},
         _TOY_NOTE,
     ),
     "figure-3": Figure(
-        "Figure 3: by true rank",
         "toy_figures.figure_3",
         "toy_figures.draw_3",
         {**_TOY_KEYS, "negatives": "figures.figure-3.negatives", "zoom": "figures.figure-3.zoom"},
         _TOY_NOTE,
     ),
     "figure-4": Figure(
-        "Figure 4: corrected",
         "toy_figures.figure_4",
         "toy_figures.draw_4",
         {
@@ -80,13 +74,11 @@ TOY_FIGURES = {
 
 DATASET_FIGURES = {
     "figure-5": Figure(
-        "Figure 5: ranks",
         "dataset_figures.figure_5",
         "dataset_figures.draw_5",
         {"edges": "figures.figure-5.edges"},
     ),
     "figure-6": Figure(
-        "Figure 6: by sample size",
         "dataset_figures.figure_6",
         "dataset_figures.draw_6",
         {
@@ -106,14 +98,12 @@ class Table:
     """A table of the running example, or of a dataset.
 
     Attributes:
-        title: its name in the report.
         heading: what stands above it; {subject} is the dataset.
         numbers: path of the function of `Inputs` that returns what the csv file has.
         layout: path of the function of these numbers and `Inputs` that returns sections of text.
         kinds: endings of its files.
     """
 
-    title: str
     heading: str
     numbers: str
     layout: str
@@ -123,13 +113,11 @@ class Table:
 TABLES = {
     "toy": {
         "table-1": Table(
-            "Table 1: exact",
             "Table 1. The running example, evaluated exactly (bold: the best recommender)",
             "toy.table_1",
             "toy.layout",
         ),
         "table-2": Table(
-            "Table 2: sampled",
             "Table 2. The running example, evaluated on samples (mean ± standard deviation of a "
             "repetition; bold: the best recommender)",
             "toy.table_2",
@@ -138,14 +126,12 @@ TABLES = {
     },
     "dataset": {
         "studied": Table(
-            "What was studied",
             "What was studied: {subject}",
             "dataset_tables.studied",
             "dataset_tables.studied_layout",
             ("csv", "md", "html"),
         ),
         "table-3": Table(
-            "Table 3: metrics",
             "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation "
             "of a repetition; bold: the best by the exact metric, and those that the exact ranks "
             "do not distinguish from it, compared by user at 95 %)",
@@ -153,7 +139,6 @@ TABLES = {
             "dataset_tables.layout_3",
         ),
         "table-4": Table(
-            "Table 4: order",
             "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
             "(bold: the best estimator of a row, and those that the repetitions do not distinguish "
             "from it, at 95 %; nothing is bold where the exact ranks do not decide the order of "
@@ -173,15 +158,6 @@ def function(path: str) -> Any:
     """Return the function at a path below this package."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(f"{_STUDY}.{module}"), name)
-
-
-def paths(entries: Mapping[str, Figure] | Mapping[str, Table]) -> list[str]:
-    """Return the dotted paths of the functions of some entries."""
-    names: set[str] = set()
-    for entry in entries.values():
-        layouts = (entry.draw, entry.note) if isinstance(entry, Figure) else (entry.layout,)
-        names |= {entry.numbers, *filter(None, layouts)}
-    return [f"{_STUDY}.{name}" for name in sorted(names)]
 
 
 def arguments(

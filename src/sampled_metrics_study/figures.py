@@ -1,24 +1,26 @@
-"""The figure of the answer: a line for each recommender, from its exact to its sampled value."""
+"""The figure of the answer: a line for each recommender, from its sampled to its exact value."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sampled_metrics.reporting.drawing import WIDTH, literal, styled, styles
+from sampled_metrics.reporting.drawing import (
+    WIDTH,
+    add_legend,
+    literal,
+    styled,
+    styles_of,
+    write_below,
+)
 
 SHOWN = 12
 """The most recommenders that are drawn."""
 
 _WIDTH = 0.8 * WIDTH  # inches
 _HEIGHT = 3.0
-_LETTERS = 10  # points
-_APART = 0.06  # least distance of two names, as a share of the height
-_ROOM = 10  # letters of a name that the width has room for, and that are drawn at most
-_LONGEST = 20
-_LETTER = 0.06  # width of a letter; the sides are at 0 and 1
 
 
 class Ends(NamedTuple):
@@ -29,97 +31,76 @@ class Ends(NamedTuple):
         value: values by recommender, fractions.
         low: the lower end of an interval of each.
         high: the upper end.
+        bars: what the intervals are.
     """
 
     title: str
     value: "pd.Series[float]"
     low: "pd.Series[float]"
     high: "pd.Series[float]"
+    bars: str
 
 
 @styled
-def draw(exact: Ends, sampled: Ends) -> Figure:
-    """Draw a line for each recommender, from its exact value on the left to its sampled one.
+def draw(sampled: Ends, exact: Ends) -> Figure:
+    """Draw a line for each recommender, from its sampled value on the left to its exact one.
 
     The two sides have scales of their own. Each spans from the lowest to the highest end of an
     interval, so that lines cross where the order of two recommenders differs. Of many recommenders,
-    those with the best exact values are drawn. The styles are by the order of the recommenders, as
-    in other figures. Of a long name, the two ends are drawn. A single recommender has no order, and
-    the sides share a scale from 0.
+    those with the best exact values are drawn, and the legend has both values of each. The styles
+    are by the order of the recommenders, as in other figures. A single recommender has no order,
+    and the sides share a scale from 0.
     """
-    styles_of = dict(zip(exact.value.index, styles(len(exact.value), marked=True), strict=True))
+    styles = styles_of(exact.value.index)
     names = exact.value.sort_values(ascending=False, kind="stable").index[:SHOWN]
-    texts = {name: _shortened(str(name)) for name in names}
-    wider = _LETTER * max(0, max(map(len, texts.values())) - _ROOM)
-    # 2.5: from edge to edge without longer names
-    figure = Figure(figsize=(_WIDTH * (2.5 + 2 * wider) / 2.5, _HEIGHT))
+    figure = Figure(figsize=(_WIDTH, _HEIGHT))
     panel = figure.subplots()
-    looks = [styles_of[name] for name in names]
-    sides = exact, sampled
-    shared = sides if len(names) == 1 else ()
-    places = [_places(side, names, shared=shared) for side in sides]
-    for name, look in zip(names, looks, strict=True):
-        panel.plot([0, 1], [place.loc[name, "value"] for place in places], linewidth=1.4, **look)
-    for x, (side, place) in enumerate(zip(sides, places, strict=True)):
-        heights = _apart(place["value"])
-        for number, (name, look) in enumerate(zip(names, looks, strict=True), 1):
-            bar = x + (0.025 if x == 0 else -0.025) * number  # intervals stand side by side
-            panel.plot(
-                [bar] * 2,
-                place.loc[name, ["low", "high"]],
-                color=look["color"],
-                linewidth=2.5,
-                alpha=0.5,
-            )
-            value = f"{100 * side.value[name]:.1f} %"
-            label = literal(texts[name])
-            panel.text(
-                x - 0.06 + 0.12 * x,
-                heights[name],
-                f"{label}  {value}" if x == 0 else f"{value}  {label}",
-                ha="left" if x else "right",
-                va="center",
-                fontsize=_LETTERS,
-            )
-        panel.text(
-            0.42 + 0.16 * x,
-            1.12,
-            side.title,
-            ha="left" if x else "right",
-            va="bottom",
-            fontweight="bold",
-            fontsize=_LETTERS,
-        )
-    panel.set(xlim=(-0.75 - wider, 1.75 + wider), ylim=(-0.08, 1.2))
+    sides = sampled, exact
+    scales = [_scale(side, names) for side in sides]
+    if len(names) == 1:
+        scales = [(0.0, max(highest for _, highest in scales))] * 2
+    for number, name in enumerate(names):
+        heights = [
+            _height(side.value[name], scale) for side, scale in zip(sides, scales, strict=True)
+        ]
+        values = " → ".join(f"{100 * side.value[name]:.1f} %" for side in sides)
+        label = literal(f"{name}: {values}")
+        panel.plot([0, 1], heights, linewidth=1.4, label=label, **styles[name])
+        for x, side, scale in zip((0, 1), sides, scales, strict=True):
+            ends = _height(np.array([side.low[name], side.high[name]]), scale)
+            bar = x + (0.025 if x == 0 else -0.025) * (number + 1)  # intervals stand side by side
+            panel.plot([bar, bar], ends, color=styles[name]["color"], linewidth=2.5, alpha=0.5)
+    edges: tuple[Any, Any] = ("left", "right")
+    for edge, side, scale in zip(edges, sides, scales, strict=True):
+        axis = panel.secondary_yaxis(edge, functions=_functions(scale))
+        axis.set_ylabel(f"{side.title}, %", labelpad=6)
+        axis.spines[edge].set_visible(True)
+    panel.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1.05))
     panel.set_axis_off()
+    bars = dict.fromkeys(side.bars for side in sides)
+    write_below(figure, f"Bars: {' (left) and '.join(bars)}{' (right)' * (len(bars) > 1)}.")
+    add_legend(figure)
     return figure
 
 
-def _places(side: Ends, names: "pd.Index[str]", shared: Sequence[Ends] = ()) -> pd.DataFrame:
-    """Return the values and ends of recommenders as heights from 0 to 1.
-
-    If sides share the scale, it begins at 0.
-    """
+def _scale(side: Ends, names: "pd.Index[str]") -> tuple[float, float]:
+    """Return the lowest and the highest end of an interval of a side, or of a value without one."""
     table = pd.DataFrame({"value": side.value, "low": side.low, "high": side.high}).loc[names]
-    table["low"] = table["low"].fillna(table["value"])
-    table["high"] = table["high"].fillna(table["value"])
-    lowest = table["low"].min()
-    highest = table["high"].max()
-    if shared:
-        lowest = 0.0
-        highest = max(float(np.fmax(ends.value, ends.high).max()) for ends in shared)
-    return (table - lowest) / (highest - lowest) if highest > lowest else table * 0 + 0.5
+    return float(np.nanmin(table)), float(np.nanmax(table))
 
 
-def _apart(values: "pd.Series[float]") -> "pd.Series[float]":
-    """Return heights of names that are near their values, and do not overlap."""
-    from scipy.optimize import isotonic_regression  # slow to import, and used only here
-
-    ascending = values.sort_values(kind="stable")
-    steps = _APART * pd.Series(range(len(ascending)), index=ascending.index)
-    return pd.Series(isotonic_regression(ascending - steps).x, index=ascending.index) + steps
+def _height(value: Any, scale: tuple[float, float]) -> Any:
+    """Return values as heights from 0 at the lowest value of a scale to 1 at its highest."""
+    lowest, highest = scale
+    return (value - lowest) / (highest - lowest) if highest > lowest else value * 0 + 0.5
 
 
-def _shortened(name: str) -> str:
-    """Return the two ends of a long name."""
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"
+def _functions(scale: tuple[float, float]) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return per cent by height, and height by per cent."""
+    lowest, highest = scale
+    width = highest - lowest or 1.0
+    middle = (lowest + highest) / 2
+    return (
+        lambda height: 100 * (middle + width * (height - 0.5)),
+        lambda percent: (percent / 100 - middle) / width + 0.5,
+    )

@@ -18,7 +18,7 @@ class Inputs:
         options: the config of the running example; of a dataset, its metrics and repetitions.
         stream: function from the names of a random stream to the stream, for the running example.
         ranks: exact ranks by recommender.
-        estimates: results of `repetitions.repeat` by recommender.
+        estimates: results of `repetitions.estimates` by recommender.
         expected: results of `repetitions.exact_moments` by recommender.
         facts: dataset.json; nothing of ready-made ranks.
         exact: result of `decided.exact_findings` of the ranks.

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from sampled_metrics import file_io
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.running import LATE, terminal_progress
+from sampled_metrics_study import provenance
 
 _OURS = {"root", "sampled_metrics"}  # loggers of the scripts and of the library
 _LOGGED_EVERY = 10.0  # seconds
@@ -27,6 +29,8 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     Remarks are warnings of the script and of the library. They also go to stderr, as does an error.
     One that a user can cause is one line, with exit code 1. The title may contain wildcards and
     params, as in "rank {wildcards.recommender} on {wildcards.dataset}".
+
+    The output `versions`, if the rule has it, gets the versions of code and software that ran.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +51,8 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     sys.stderr.write(f"{title}\n")  # in one call, because other jobs also write
     try:
         main(snakemake)
+        if record := getattr(snakemake.output, "versions", None):
+            file_io.write_json(record, provenance.versions(title))
     except SampledMetricsError as error:
         logging.error("error: %s", error)
         sys.stderr.write(f"{title} failed: {error}\n  log: {log}\n")

@@ -5,7 +5,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
+import scipy.linalg  # noqa: F401  # so that each job has loaded the BLAS of scipy
 from threadpoolctl import threadpool_info
 
 import sampled_metrics
@@ -47,6 +49,30 @@ def software() -> dict[str, str]:
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     blas = sorted({f"{pool['internal_api']} {pool['version']}" for pool in pools})
     return versions | {"blas": ", ".join(blas) or "not known"}
+
+
+def versions(job: str) -> dict[str, Any]:
+    """Return what a job writes beside its output: its title, and the code and software it used."""
+    return {"job": job, "code": code(), "software": software()}
+
+
+def gathered(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the code and software of jobs as text, with the jobs where they differ.
+
+    Args:
+        jobs: results of `versions`.
+    """
+    texts: dict[str, str] = {}
+    used = [{"Code": job["code"], **job["software"]} for job in jobs]
+    for name in used[0]:
+        titles: dict[str, list[str]] = {}
+        for job, versions_of_job in zip(jobs, used, strict=True):
+            titles.setdefault(versions_of_job.get(name, "not known"), []).append(job["job"])
+        texts[name] = next(iter(titles))
+        if len(titles) > 1:
+            parts = [f"{version} ({', '.join(those)})" for version, those in titles.items()]
+            texts[name] = "; ".join(parts)
+    return texts
 
 
 def checksums(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sampled_metrics import file_io
 from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators import Estimate, estimator
 from sampled_metrics.core.metrics import metric
@@ -56,6 +57,26 @@ def sampled_histograms(
                 np.bincount(repetition.ranked_above(rule), weights, minlength=negatives + 1)
             )
     return {rule: np.array(counts) for rule, counts in histograms.items()}
+
+
+def tie_rules_of(readings: Sequence[str]) -> list[str]:
+    """Return the tie rules of readings, each once."""
+    return sorted({VARIANTS[reading].tie_rule for reading in readings})
+
+
+def designs(sampling: Mapping[str, Any]) -> dict[int | None, SamplingDesign]:
+    """Return the sampling designs of the config entry `sampling`, by m.
+
+    A single m has the key None.
+    """
+    negatives = sampling["negatives"]
+    sizes = {m: m for m in negatives} if isinstance(negatives, list) else {None: negatives}
+    return {key: SamplingDesign(m, sampling["replacement"]) for key, m in sizes.items()}
+
+
+def name_of_samples(design: SamplingDesign, tie_rule: str) -> str:
+    """Return the name of the samples of a design in a file."""
+    return f"{design.negatives}-{tie_rule}"
 
 
 @dataclass(frozen=True)
@@ -112,14 +133,7 @@ class Evaluation:
         metrics: Sequence[str],
         assume_replacement: bool,
     ) -> dict[int | None, "Evaluation"]:
-        """Return the evaluations of the config entries with these names, by m.
-
-        A single m has the key None.
-        """
-        negatives = sampling["negatives"]
-        sizes: dict[int | None, int] = (
-            {m: m for m in negatives} if isinstance(negatives, list) else {None: negatives}
-        )
+        """Return the evaluations of the config entries with these names, by m as in `designs`."""
         options = (
             sampling["repetitions"],
             sampling["readings"],
@@ -127,10 +141,7 @@ class Evaluation:
             metrics,
             assume_replacement,
         )
-        return {
-            key: cls(SamplingDesign(m, sampling["replacement"]), *options)
-            for key, m in sizes.items()
-        }
+        return {key: cls(design, *options) for key, design in designs(sampling).items()}
 
 
 def by_size(parts: Mapping[int | None, pd.DataFrame]) -> pd.DataFrame:
@@ -176,39 +187,54 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
 
 
 @on_one_thread
-def repeat(
+def samples(
     table: ExactRanks,
-    evaluation: Evaluation,
+    design: SamplingDesign,
+    repetitions: int,
+    tie_rules: Sequence[str],
     rng: np.random.Generator,
     progress: Progress = no_progress,
-) -> pd.DataFrame:
-    """Return estimates of every metric from each repetition of a sampled evaluation.
+) -> dict[str, np.ndarray]:
+    """Return the samples of a repeated evaluation, as `sampled_histograms` by tie rule.
 
-    One row per reading, metric, estimator and repetition (from 0), with the column estimate. The
-    first repetitions do not depend on their number.
+    The first repetitions do not depend on their number.
     """
-    design = evaluation.design
-    repetitions = evaluation.repetitions
     design.check(table.candidates)
     draws = (
         draw(table.above, table.tied, table.candidates, design, rng)
         for _ in progress(range(repetitions))
     )
-    tie_rules = {reading: VARIANTS[reading].tie_rule for reading in evaluation.readings}
-    histograms = sampled_histograms(
-        draws, sorted(set(tie_rules.values())), design.negatives, table.weights
-    )
+    return sampled_histograms(draws, tie_rules, design.negatives, table.weights)
+
+
+@on_one_thread
+def estimates(
+    table: ExactRanks, evaluation: Evaluation, histograms: Mapping[str, np.ndarray]
+) -> pd.DataFrame:
+    """Return estimates of every metric from each repetition of a sampled evaluation.
+
+    One row per reading, metric, estimator and repetition (from 0), with the column estimate.
+    Histograms is the result of `samples`.
+    """
     fitted = evaluation.fit(table.mean_candidates)
     estimates = []
-    for reading, tie_rule in tie_rules.items():
-        by_label = [
-            fitted[label].estimate(histograms[tie_rule]) for label in evaluation.labels(reading)
-        ]
+    for reading in evaluation.readings:
+        histogram = histograms[VARIANTS[reading].tie_rule]
+        by_label = [fitted[label].estimate(histogram) for label in evaluation.labels(reading)]
         # metrics × estimators × repetitions
         estimates.append(np.stack(by_label).transpose(2, 0, 1).ravel())
-    keys = [evaluation.readings, evaluation.metrics, evaluation.estimators, range(repetitions)]
+    repetitions = range(evaluation.repetitions)
+    keys = [evaluation.readings, evaluation.metrics, evaluation.estimators, repetitions]
     index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator", "repetition"])
     return pd.DataFrame({"estimate": np.concatenate(estimates)}, index).reset_index()
+
+
+def read_samples(path: str, evaluation: Evaluation) -> dict[str, np.ndarray]:
+    """Return the samples of an evaluation from a file, as `samples` does."""
+    rules = tie_rules_of(evaluation.readings)
+    names = [name_of_samples(evaluation.design, rule) for rule in rules]
+    arrays = file_io.read_npz(path, "samples of this project", names)
+    return {rule: arrays[name] for rule, name in zip(rules, names, strict=True)}
 
 
 @on_one_thread

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
@@ -38,9 +39,10 @@ from sampled_metrics_study.data.archives import require_addresses
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
     """Fill in the defaults of a schema, in place, and refuse what it does not allow.
 
-    The message is one line that names the key.
+    The keys get the schema's order, and a number such as 3.0 becomes 3. So configs that say the
+    same are equal, also as text. The message of an error is one line that names the key.
     """
-    _fill_in_defaults(config, schema)
+    _settle(config, schema)
     error = best_match(_Validator(schema).iter_errors(config))
     if error is not None:
         raise ConfigError(_one_line(error, where))
@@ -65,21 +67,38 @@ def _usual(labels: Any, kind: str) -> Any:
     return metric(labels).label if kind == "metric" else usual_label(labels)
 
 
-def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, in place.
+def _settle(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return a value in its one form, in which a mapping has its defaults; in place, if it can be.
 
-    The outer keys come first, so that a default {} is filled in too.
+    Where a section may be null, false is null.
+
+    Keys that the schema names come first, in its order. The other keys keep their order if the
+    schema says what is below them, such as recommenders, and are sorted if it does not.
     """
-    if not isinstance(config, dict):
-        return
+    types = np.atleast_1d(schema.get("type", []))
+    if value is False and {"object", "null"} <= set(types):
+        return None
+    if isinstance(value, float) and "number" in types:
+        is_whole = value.is_integer() and abs(value) < 2**53
+        return int(value) if is_whole else value
+    if isinstance(value, list):
+        value[:] = [_settle(entry, schema.get("items", {})) for entry in value]
+    if not isinstance(value, dict):
+        return value
     properties = schema.get("properties", {})
+    schema_of_rest = schema.get("additionalProperties")
+    keeps_order = isinstance(schema_of_rest, Mapping)
+    if not isinstance(schema_of_rest, Mapping):
+        schema_of_rest = {}
+    stated = dict(value)
+    value.clear()
     for key, subschema in properties.items():
-        if key not in config and "default" in subschema:
-            config[key] = copy.deepcopy(subschema["default"])
-    for key, value in config.items():
-        subschema = properties.get(key, schema.get("additionalProperties"))
-        if isinstance(subschema, Mapping):
-            _fill_in_defaults(value, subschema)
+        if key in stated or "default" in subschema:
+            content = stated.pop(key) if key in stated else copy.deepcopy(subschema["default"])
+            value[key] = _settle(content, subschema)
+    for key in stated if keeps_order else sorted(stated, key=str):
+        value[key] = _settle(stated[key], schema_of_rest)
+    return value
 
 
 _KINDS_OF_LABELS: dict[str, tuple[Callable[[str], object], Callable[[Any, str], object]]] = {

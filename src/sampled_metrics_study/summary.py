@@ -228,12 +228,19 @@ def _figure(
     """
     negatives = answer["negatives"]
     sides = (
-        figures.Ends(f"exact {answer['metric']}", exact["value"], exact["low"], exact["high"]),
         figures.Ends(
             f"among {counted(negatives, 'negative')}",
             sampled,
             sampled - 2 * deviation,
             sampled + 2 * deviation,
+            "± 2 standard deviations",
+        ),
+        figures.Ends(
+            f"exact {answer['metric']}",
+            exact["value"],
+            exact["low"],
+            exact["high"],
+            "95 % intervals",
         ),
     )
     crossing = [
@@ -245,7 +252,7 @@ def _figure(
     return {
         "sides": sides,
         "figure": inline_svg(
-            figures.draw(*sides), "Exact and sampled values", f"{answer['dataset']}-{negatives}"
+            figures.draw(*sides), "Sampled and exact values", f"{answer['dataset']}-{negatives}"
         ),
         "lines_cross": bool(crossing),
         "undecided_cross": any(pair not in pairs for pair in crossing),

@@ -40,9 +40,10 @@ def table_3(
 ) -> pd.DataFrame:
     """Return the mean and the standard deviation of the repetitions of each recommender.
 
-    Estimates and expected are results of `repetitions.repeat` and `repetitions.exact_moments`. The
-    columns mean_exact and sd_exact use no repetition. The first estimator of each metric is
-    `exact`. Its standard deviation is that of breaking ties at random once.
+    Estimates and expected are results of `repetitions.estimates` and of
+    `repetitions.exact_moments`. The columns mean_exact and sd_exact use no repetition. The first
+    estimator of each metric is `exact`. Its standard deviation is that of breaking ties at random
+    once.
     """
     rows: list[tuple[object, ...]] = []
     for reading in _readings(estimates):

@@ -7,22 +7,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from sampled_metrics.checks import Ints
-from sampled_metrics.core.estimators import estimator_name, line_styles, linear_estimator
+from sampled_metrics.core.estimators import estimator_name, linear_estimator
 from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.sampling.distributions import SamplingDesign, rank_distribution
 from sampled_metrics.core.sampling.draws import expected_metric
 from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.reporting.drawing import (
+    add_legend,
     draw_lines,
-    name_lines,
     panels,
     plain_numbers,
-    say_what_coincides,
-    style,
     styled,
+    styles_of,
 )
 from sampled_metrics.running import on_one_thread
 
@@ -30,7 +28,11 @@ MAGNIFIED = (-0.1, 0.25)
 """Limits of the lower panels of Figure 4: the weights of the corrected metrics at most ranks."""
 
 
-_NEAR_ZERO = 0.01  # up to here, lines of Figure 4 cannot be told apart
+_SAME = 0.01  # lines of Figure 3 that differ by less look the same
+# of the markers of Figure 4, as shares of the diagonal of a panel: between two of a line, and
+# between the first ones of two lines
+_SPACE = 0.24
+_APART = 0.03
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
@@ -143,15 +145,16 @@ def _ranks_to_draw(last: int, dense: int) -> Ints:
 @styled
 def draw_1(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 1 from its table."""
-    figure, axes = panels(2, 2, 2.3, note, sharey=True)
+    figure, axes = panels(2, 2, 2.1, note, sharey=True)
+    styles = styles_of(table["metric"])
     for panel, name in zip(axes, ("all", "first"), strict=True):
         curves = table[table["panel"] == name]
-        draw_lines(panel, curves, "metric", "rank", "value", metric_name)
+        draw_lines(panel, curves, "metric", "rank", "value", styles, metric_name)
         last = int(curves["rank"].max())
         panel.set(xlabel="predicted rank", xlim=(0, last), ylim=(-0.03, 1.05))
         panel.set_title({"all": f"all {last:,} ranks", "first": f"the first {last} ranks"}[name])
     axes[0].set_ylabel("metric")
-    name_lines(axes[1])
+    add_legend(figure)
     return figure
 
 
@@ -159,11 +162,12 @@ def draw_1(table: pd.DataFrame, note: str = "") -> Figure:
 def draw_2(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 2 from its table."""
     figure, axes = _for_each_metric(table, note)
+    styles = styles_of(table["recommender"])
     for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        draw_lines(panel, curves, "recommender", "negatives", "expected", marked=True)
+        draw_lines(panel, curves, "recommender", "negatives", "expected", styles, marked=True)
         panel.set(xscale="log", xlabel="negatives sampled, m")
         plain_numbers(panel.xaxis)
-    name_lines(*(axes[1::2] or axes))
+    add_legend(figure)
     return figure
 
 
@@ -171,21 +175,23 @@ def draw_2(table: pd.DataFrame, note: str = "") -> Figure:
 def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 3 from its table."""
     figure, axes = _for_each_metric(table, note)
-    exact = str(table["negatives"].max())
-    named = axes[1::2] or axes
-    for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        largest_first = curves.sort_values("negatives", ascending=False, kind="stable")
+    exact = table["negatives"].max()
+    styles = styles_of(sorted(table["negatives"].unique(), reverse=True))
+    for panel, (label, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
         draw_lines(
             panel,
-            largest_first,
+            curves,
             "negatives",
             "rank",
             "expected",
-            lambda m: "exact" if m == exact else f"m = {m}",
+            styles,
+            lambda m: "exact" if m == str(exact) else f"m = {m}",
         )
         panel.set(xlabel="true rank", xlim=(0, curves["rank"].max()))
-        say_what_coincides(panel, is_named=panel in named)
-    name_lines(*named)
+        spread = curves.groupby("rank")["expected"].agg(np.ptp)
+        if spread.max() < _SAME:
+            panel.set_title(f"{metric_name(str(label))}: the same for all m")
+    add_legend(figure)
     return figure
 
 
@@ -205,46 +211,24 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 4 from its table.
 
     The upper panels have the scale of the metric, the lower ones a magnified one.
-
-    Where lines are near 0, and so together, they have no markers.
     """
     figure, axes = panels(4, 2, 2.0, note, sharex="col", sharey="row")
-    estimators = sorted(dict.fromkeys(table["estimator"]), key=lambda label: label != "exact")
-    styles = {label: style(number) for label, number in line_styles(estimators).items()}
+    exact_first = table.sort_values("estimator", key=lambda label: label != "exact", kind="stable")
+    styles = styles_of(exact_first["estimator"], estimators=True)
+    for number, look in enumerate(styles.values()):
+        look["markevery"] = (_APART * number, _SPACE)
     for panel, name in zip(axes, 2 * ("sampled", "expected"), strict=True):
-        curves = table[table["panel"] == name]
-        for number, label in enumerate(estimators):
-            curve = curves[curves["estimator"] == label]
-            if len(curve):
-                # markers at all of the first sampled ranks, and staggered along the true ranks
-                spaced = np.unique(np.geomspace(1, len(curve), 12).round().astype(int) - 1).tolist()
-                staggered = list(range(number * 4, len(curve), max(1, len(curve) // 8)))
-                is_apart = np.abs(curve["value"].to_numpy()) > _NEAR_ZERO
-                places = spaced if name == "sampled" else staggered
-                marks = [place for place in places if is_apart[place]]
-                panel.plot(curve["rank"], curve["value"], **styles[label], markevery=marks)
+        curves = exact_first[exact_first["panel"] == name]
+        columns = ("estimator", "rank", "value")
+        draw_lines(panel, curves, *columns, styles, estimator_name, marked=True)
         panel.set_xscale("log")
         plain_numbers(panel.xaxis)
     axes[0].set(title="on the sample", ylabel="corrected metric")
     axes[1].set(title="in expectation")
     axes[2].set(xlabel="rank in the sample", ylabel="magnified", ylim=MAGNIFIED)
     axes[3].set(xlabel="true rank")
-    handles = [
-        Line2D([], [], label=estimator_name(label), **styles[label])
-        for label in _from_the_top(table)
-    ]
-    figure.legend(handles=handles, loc="outside upper left", ncols=3)
+    add_legend(figure, axes[1].get_legend_handles_labels()[0])
     return figure
-
-
-def _from_the_top(table: pd.DataFrame) -> list[str]:
-    """Return the estimators of Figure 4 in the order of their lines at true rank 1.
-
-    The exact metric is the first.
-    """
-    is_at_top = (table["panel"] == "expected") & (table["rank"] == 1)
-    heights = table[is_at_top].set_index("estimator")["value"]
-    return sorted(heights.index, key=lambda label: (label != "exact", -heights[label]))
 
 
 def note(

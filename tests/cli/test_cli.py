@@ -207,11 +207,6 @@ REFUSED = [
     (2, "compare long.csv wide.csv --by model", "--by"),
     (1, "compare seeds.csv --by model", "Seed"),
     (1, "evaluate seeds.csv --seeds sead --by model", "sead"),
-    (
-        1,
-        "report seeds.csv -o r.html --by model --seeds Seed",
-        "gmf: report takes one table of a recommender",
-    ),
     (2, "compare old.csv new.csv --margin many --exact", "margin must be a number above 0"),
     (1, f"expect exact.csv --negatives {10**14} --replacement", "GiB"),
     (2, "plan exact.csv --negatives 5,x", "5,x"),

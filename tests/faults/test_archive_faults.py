@@ -99,7 +99,7 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
         zipped(EVENTS, "ratings\n\x1b[2J.dat"),
         "found 0",
     ),
-    "an archive in the file's place (nested)": (zipped(ZIP), "is a zip archive"),
+    "an archive in the file's place (nested)": (zipped(ZIP), "line 1: is not UTF-8 text"),
     "encrypted": (changed(changed(ZIP, 6, "<H", 1), directory(ZIP) + 8, "<H", 1), "is encrypted"),
     "a zip bomb of well-formed lines": (zipped(BOMB), "more than the 8000000 bytes allowed"),
     "a gzip bomb of well-formed lines": (
@@ -112,7 +112,7 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
     ),
     "a zip bomb that declares 1000 bytes": (
         declaring(1000, bytes(10_000_000)),
-        "line 1: holds a zero byte",
+        "line 1: is not UTF-8 text",
     ),
     "lzma": (
         declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
@@ -128,7 +128,7 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
     "an empty file": (b"", "truncated"),
     "gzip cut off": (gzip.compress(EVENTS)[:-100], "ended before"),
     "gzip with a wrong checksum": (changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
-    "7z, by its beginning": (b"7z\xbc\xaf\x27\x1c" + bytes(100), "line 1: holds a zero byte"),
+    "7z, by its beginning": (b"7z\xbc\xaf\x27\x1c" + bytes(100), "line 1: is not UTF-8 text"),
 }
 
 

@@ -13,17 +13,17 @@ import pytest
 from made_up_project import Project, complete_config, run_script
 
 from sampled_metrics_study.recommenders.registry import parameters_of, path_of, recommender
+from sampled_metrics_study.repetitions import tie_rules_of
 
 RESULTS = Path("results/made-up")
 SPLIT = RESULTS / "split.npz"
 MODEL = RESULTS / "models/X.npz"
 RANKS = RESULTS / "ranks/X.csv.gz"
-ESTIMATES = RESULTS / "estimates/X.csv.gz"
-EXPECTED = RESULTS / "expected/X.csv"
+SAMPLES = RESULTS / "samples/X.npz"
 
-STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "tables", EXPECTED: "tables"}
+STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", SAMPLES: "tables"}
 """What reads each file."""
-MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "tables": RESULTS / "table-3.csv"}
+MADE = {"train": MODEL, "rank": RANKS, "sample": SAMPLES, "tables": RESULTS / "table-3.csv"}
 PAGES = ("csv", "md", "tex", "html")
 
 Damage = Callable[[Path], object]
@@ -96,11 +96,11 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
         r"X\.npz: has factors of shape \(59, 4\) for 60 users",
     ),
     "the ranks are cut off": (RANKS, cut, r"X\.csv\.gz: cannot be read"),
-    "a bit of the estimates is flipped": (ESTIMATES, flip, r"X\.csv\.gz: is damaged"),
-    "an expectation is no number": (
-        EXPECTED,
-        lines(lambda table: [table[0], f"{table[1]}x", *table[2:]]),
-        r"X\.csv: is damaged: sd_exact has a text that is no number",
+    "a bit of the samples is flipped": (SAMPLES, flip, r"X\.npz: is not samples of this project"),
+    "the samples of the draws are lost": (
+        SAMPLES,
+        lambda path: np.savez(path, other=np.zeros(3)),
+        r"X\.npz: is not samples of this project: lacks 20-beats-one, 20-random",
     ),
 }
 
@@ -111,21 +111,21 @@ def run_stage(folder: Path, stage: str) -> list[str]:
     names = list(config["recommenders"])
     joined = {
         "ranks": [RESULTS / f"ranks/{name}.csv.gz" for name in names],
-        "estimates": [RESULTS / f"estimates/{name}.csv.gz" for name in names],
-        "expected": [RESULTS / f"expected/{name}.csv" for name in names],
+        "samples": [RESULTS / f"samples/{name}.npz" for name in names],
         "facts": [],
     }
-    outputs = {"train": "model", "rank": "ranks", "sample": "estimates", "tables": "table_3_csv"}
+    outputs = {"train": "model", "rank": "ranks", "sample": "samples", "tables": "table_3_csv"}
     tables = {
         f"table_{number}_{kind}": f"made/table-{number}.{kind}"
         for number in (3, 4)
         for kind in PAGES
     }
     studied = {f"studied_{kind}": f"made/studied.{kind}" for kind in ("csv", "md", "html")}
-    further_outputs = {
-        "sample": {name: f"made/{name}.csv" for name in ("expected", "conditions")},
-        "tables": tables | studied,
+    estimates = {
+        kind: [f"made/{kind}-{name}.csv" for name in names]
+        for kind in ("estimates", "expected", "conditions")
     }
+    further_outputs = {"tables": tables | studied | estimates}
     return run_script(
         stage,
         input=joined if stage == "tables" else {"split": SPLIT, "model": MODEL, "ranks": RANKS},
@@ -139,12 +139,8 @@ def run_stage(folder: Path, stage: str) -> list[str]:
             "recommenders": names,
             "place": "dataset",
             "subject": "made-up",
-            "options": {
-                "repetitions": config["sampling"]["repetitions"],
-                "metrics": config["metrics"],
-            },
+            "tie_rules": tie_rules_of(config["sampling"]["readings"]),
         },
-        config=config,
     )
 
 
@@ -185,7 +181,7 @@ def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
 
 @pytest.mark.slow
 def test_refused_by_the_workflow(finished: Project, tmp_path: Path) -> None:
-    path, damage, says = FAULTS["a bit of the estimates is flipped"]
+    path, damage, says = FAULTS["a bit of the samples is flipped"]
     project = finished.copy(tmp_path / "project")
     target = MADE[STAGES[path]]
     damage(project.folder / path)

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_info
 
 slow = pytest.mark.slow
 TARGETS = ("made-up/table-3.csv", "made-up/table-4.csv", "made-up/figure-5.csv", "toy/table-1.csv")
-"""Little to wait for, and every stage: split, train, rank, sample, tables, figures, report."""
+"""Little to wait for, and every stage: split, train, rank, sample, tables, figures."""
 SMALL = {
     "recommenders": {"X": X},
     "estimators": ["uncorrected", "cls", "bv-0.1"],
@@ -162,10 +162,8 @@ class Undisturbed:
     seconds: float
 
     def check(self, folder: Path) -> None:
-        """Assert that a project holds the same, and a whole report."""
+        """Assert that a project holds the same."""
         assert contents(folder) == self.expected
-        report = (folder / "results/report.html").read_text(encoding="utf-8")
-        assert report.rstrip().endswith("</html>")
 
     def check_nothing_is_half_written(self, folder: Path) -> None:
         """Assert that what is there under a final name is whole, or will be made anew."""
@@ -343,7 +341,7 @@ needs_mounts = pytest.mark.skipif(
 
 @slow
 @needs_mounts
-@pytest.mark.parametrize("kilobytes", [4, 28, 116, 1000])
+@pytest.mark.parametrize("kilobytes", [4, 28, 116])
 def test_a_disk_that_is_full_and_then_is_not(
     undisturbed: Undisturbed, fresh: Path, kilobytes: int
 ) -> None:
@@ -364,9 +362,8 @@ def test_a_disk_that_is_full_and_then_is_not(
     lines = [line for line in full.splitlines() if " failed: " in line]
     message = re.compile(r".* failed: .*results/\S+: cannot be written: No space left on device")
     assert all(message.fullmatch(line) for line in lines), lines
-    # where only the report lacks space, snakemake says it
     has_tables = (copy_of_full / "results/made-up/table-4.csv").exists()
-    assert lines or not has_tables or kilobytes == 1000
+    assert lines or not has_tables
     undisturbed.check_nothing_is_half_written(copy_of_full)
     assert temporaries(copy_of_full) == []
     shutil.rmtree(results)

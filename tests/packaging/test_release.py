@@ -23,7 +23,6 @@ def text_of(path):
 
 
 PROJECT = tomllib.loads(text_of("pyproject.toml"))["project"]
-RECIPE = yaml.safe_load(text_of("envs/recipe.yaml"))
 LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "envs").glob("*.lock")}
 EXTRAS = PROJECT["optional-dependencies"]
 
@@ -31,7 +30,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 def test_the_version_and_the_licence_are_the_same_everywhere():
     citation = yaml.safe_load(text_of("CITATION.cff"))
     newest = re.findall(r"^## \[(?!Unreleased)(.+?)\]", text_of("CHANGELOG.md"), re.MULTILINE)[0]
-    assert PROJECT["version"] == str(citation["version"]) == newest == RECIPE["context"]["version"]
+    assert PROJECT["version"] == str(citation["version"]) == newest
     assert PROJECT["license"] == citation["license"] == "MIT"
     assert text_of("LICENSE").startswith("MIT License")
 
@@ -51,14 +50,6 @@ def test_the_catalog_reads_how_the_workflow_is_deployed():
         "apptainer+conda": False,
         "report": "report(" in rules,
     }
-
-
-def test_the_conda_recipe_needs_what_the_project_needs():
-    needed = [entry for entry in RECIPE["requirements"]["run"] if not entry.startswith("python ")]
-    assert [entry.replace(" ", "") for entry in needed] == PROJECT["dependencies"]
-    assert RECIPE["build"]["python"]["entry_points"] == [
-        f"{name} = {at}" for name, at in PROJECT["scripts"].items()
-    ]
 
 
 def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_actions():

@@ -2,12 +2,14 @@
 
 import itertools
 import math
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import linprog
-from scipy.stats import binom, hypergeom
+from scipy.optimize import brentq, linprog
+from scipy.special import rel_entr
+from scipy.stats import binom, chi2, hypergeom
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.result import Result
@@ -38,7 +40,7 @@ def test_the_published_example() -> None:
         {"A": {"hit-rate@10": "0.62"}}, negatives=99, candidates=20000, users=6040
     )
     assert result["estimator"].tolist() == ["decreasing", "free"]
-    assert result["assumes"].tolist() == ["decreasing", "none"]
+    assert result["assumes"].tolist() == ["decreasing", "uniform negatives"]
     upper_end = 0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040)
     assert result["high"].tolist() == pytest.approx([upper_end, upper_end], abs=2e-3)
     low = dict(zip(result["estimator"], result["low"], strict=True))
@@ -92,12 +94,16 @@ def ends_of(shown: np.ndarray, means: np.ndarray, metric: np.ndarray) -> list[fl
 
     They are NaN if there is no such distribution.
     """
-    equations = {"A_eq": np.vstack((shown.T, np.ones(len(shown)))), "b_eq": [*means, 1]}
-    smallest = linprog(metric, **equations)
-    largest = linprog(-1 * metric, **equations)
-    infeasible = 2
-    if smallest.status == largest.status == infeasible:
+    shares = np.column_stack((shown, np.ones(len(shown)))).T
+    expected = np.array([*means, 1])
+    errors = np.hstack((np.eye(len(expected)), -np.eye(len(expected))))
+    objective = np.append(np.zeros(len(shown)), np.ones(2 * len(expected)))
+    nearest = linprog(objective, A_eq=np.hstack((shares, errors)), b_eq=expected)
+    assert nearest.success, nearest.message
+    if nearest.fun > 1e-6:  # the least sum of absolute errors of the means
         return [np.nan, np.nan]
+    smallest = linprog(metric, A_eq=shares, b_eq=expected)
+    largest = linprog(-1 * metric, A_eq=shares, b_eq=expected)
     assert smallest.success, smallest.message
     assert largest.success, largest.message
     return [smallest.fun, -largest.fun]
@@ -162,13 +168,60 @@ def test_of_10_000_negatives_the_free_bounds_are_those_in_closed_form() -> None:
     assert ends.loc["hr@100"].tolist() == pytest.approx([low, 1], abs=1e-4)
 
 
+def ends_of_share(share: float, users: int, t: float) -> list[float]:
+    """The shares p of which `users` times the divergence of a share seen is t (Wilks)."""
+
+    def excess(p: float) -> float:
+        return users * (rel_entr(share, p) + rel_entr(1 - share, 1 - p)) - t
+
+    return [brentq(excess, 1e-6, share), brentq(excess, share, 1 - 1e-6)]
+
+
 def test_among_all_9_999_negatives_the_bounds_are_those_of_a_share() -> None:
+    """Each share has the threshold of a value alone, 1.92, and not that of several values, 7.03.
+
+    The shares are of whole users, so that nothing is rounded.
+    """
     options = {"negatives": 9999, "candidates": 10_000, "users": 25_000, "estimators": "free"}
     result = sm.published({"A": {"hr@1": "0.24000", "hr@500": "0.70000"}}, **options)
-    error = 1.96 * np.sqrt([0.24 * 0.76 / 25_000, 0.7 * 0.3 / 25_000])
-    for widths in ([0.24, 0.70] - result["low"], result["high"] - [0.24, 0.70]):
-        assert (widths >= error).all()  # two values share the error rate
-        assert (widths <= 1.4 * error).all()
+    alone = chi2.ppf(0.95, 1) / 2
+    expected = [ends_of_share(share, 25_000, alone) for share in (0.24, 0.7)]
+    for ends, (low, high) in zip(result[["low", "high"]].to_numpy(), expected, strict=True):
+        assert ends == pytest.approx([low, high], abs=4e-5)
+
+
+def test_two_values_together_have_the_threshold_of_seven_degrees_of_freedom() -> None:
+    """Of three candidates, both hit rates are all proportions of ranks, and bound MRR.
+
+    The largest mean within a divergence is that of proportions over (a constant - values), by
+    Lagrange. Each hit rate alone leaves wider bounds.
+    """
+    seen = np.array([0.5, 0.2, 0.3])
+    users = 10_000
+    values = 1 / np.arange(1, 4)
+    divergence = chi2.ppf(0.95, 7) / 2 / users
+
+    def furthest(values: np.ndarray) -> float:
+        def tilted(distance: float) -> np.ndarray:
+            weights = seen / (values.max() + distance - values)
+            return weights / weights.sum()
+
+        def excess(distance: float) -> float:
+            return rel_entr(seen, tilted(distance)).sum() - divergence
+
+        return float(values @ tilted(brentq(excess, 1e-6, 1e6)))
+
+    [row] = sm.published(
+        {"A": {"hr@1": "0.5000", "hr@2": "0.7000"}},
+        negatives=2,
+        candidates=3,
+        users=users,
+        metrics="mrr",
+        estimators="free",
+    ).itertuples()
+    for end, expected in ((row.low, -furthest(-values)), (row.high, furthest(values))):
+        width = abs(expected - values @ seen)
+        assert width * 0.999 <= abs(end - values @ seen) <= width * 1.02
 
 
 def subsets(labels: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -408,7 +461,7 @@ def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_con
     }
     shares = [f"{users / 604_000:.9f}" for users in (603_700, 603_740, 603_950)]
     contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
-    assert set(contradicts["assumes"]) == {"none"}
+    assert set(contradicts["assumes"]) == {"uniform negatives"}
     [finding] = findings_of(contradicts, "published-contradicted")
     assert finding.values["assumption"] == "decreasing"
     assert (rounded["low"] <= contradicts["low"] + 1e-12).all()
@@ -513,3 +566,31 @@ def test_a_share_that_no_number_of_users_has_is_said_and_bounded_as_it_is_writte
     assert (below <= high["A"]).all()
     assert (high["A"] <= above).all()
     assert high["B"].tolist() == sm.published(others, **options)["high"].tolist()
+
+
+@pytest.mark.parametrize("shape", ["decreasing", "free"])
+def test_a_further_value_moves_no_bound_outward(shape):
+    """The values are of one law; ends are up to the error at which a bound stops to move."""
+    n = 500
+    ranks = np.arange(1.0, n + 1)
+    shares = 1 / ranks
+    rng = np.random.default_rng(1)
+    drawn = rng.choice(ranks, 800, p=shares / shares.sum()).astype(int)
+    sampled = 1 + rng.hypergeometric(drawn - 1, n - drawn, 50)
+    values = {}
+    for label in ("hr@10", "mrr", "auc"):
+        mean = sm.metric(label).of_rank(sampled, 51).mean()
+        values[label] = f"{mean:.4f}"
+    options = {"negatives": 50, "candidates": n, "users": 800, "metrics": ["hr@10", "auc"]}
+
+    def ends(labels):
+        by_label = {label: values[label] for label in labels}
+        return sm.published({"A": by_label}, estimators=shape, **options)
+
+    sets = [labels for size in (1, 2, 3) for labels in combinations(values, size)]
+    results = {labels: ends(labels) for labels in sets}
+    assert {result["assumes"][0] for result in results.values()} == {results[sets[0]]["assumes"][0]}
+    for labels, more in product(sets, sets):
+        if set(labels) < set(more):
+            assert (results[more]["low"] >= results[labels]["low"] - 2e-3).all()
+            assert (results[more]["high"] <= results[labels]["high"] + 2e-3).all()

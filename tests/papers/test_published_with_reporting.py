@@ -16,11 +16,11 @@ def test_each_interval_is_drawn_with_its_ends_in_words(tmp_path):
         [[left, _], [right, _]] = interval.get_segments()[0]
         drawn.append((left, right))
     assert drawn == [pytest.approx(row) for row in zip(result["low"], result["high"], strict=True)]
-    assert [text.get_text() for text in axes.texts[:2]] == ["0.01848 to 0.6768", "0 to 0.6768"]
-    assert [label.get_text() for label in axes.get_yticklabels()][:2] == [
-        "X: Decreasing",
-        "X: Free",
-    ]
+    ends = [f"{row.low:.4g} to {row.high:.4g}" for row in result.itertuples()]
+    assert [text.get_text() for text in axes.texts] == ends
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["X", "Y"]
+    [legend] = axes.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["Decreasing", "Free"]
     pyplot.close("all")
     result.plot(tmp_path / "published.svg")
     assert (tmp_path / "published.svg").stat().st_size > 1000

@@ -130,6 +130,8 @@ def test_labels_beside_a_matrix_without_labels_are_refused(form: Any) -> None:
         sm.rank(labelled + TWELVE, form(np.zeros((3, 12))), TWELVE_PAIRS)
     with pytest.raises(DataError, match=r"scores.* labels"):
         sm.rank(form(TWELVE), labelled, TWELVE_PAIRS)
+    with pytest.raises(DataError, match=r"held_out.* labels"):
+        sm.rank(labelled + TWELVE, labelled, [5, 6, 7])
     with pytest.raises(DataError, match=r"scores.* labels"):
         sm.rank(lambda block: TWELVE[block], labelled, TWELVE_PAIRS)
     in_order = sm.rank(TWELVE, np.zeros((3, 12)), TWELVE_PAIRS)
@@ -230,6 +232,7 @@ def test_rows_of_pairs_that_are_no_events_are_refused(column: str, values: list[
         (np.zeros((5, 2), int), "negatives"),
         ({user: [5] for user in USERS[:5]}, "negatives"),
         ({"x": [5]}, "'x'"),
+        ({}, "rows"),
         (csr_array((6, 8)), "negatives"),
         (2.5, "number"),
     ],

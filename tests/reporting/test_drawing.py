@@ -1,8 +1,9 @@
 """Writing figures: the same bytes for the same figure."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from read_figures import assert_texts_are_apart, names, texts
+from read_figures import assert_texts_are_apart, texts
 
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.reporting import drawing
@@ -25,29 +26,26 @@ def test_is_the_same_bytes_whenever_it_is_drawn(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-@pytest.mark.parametrize(
-    ("second", "named"),
-    [("also", ["high", "low, also"]), ("also, but longer", ["high", "also, but longer", "low"])],
-)
+@pytest.mark.parametrize("letters", [1, 25, 90])
 @drawing.styled
-def test_names_are_in_the_order_of_the_ends_and_apart_and_lines_that_coincide_share_a_short_one(
-    second, named
-):
+def test_a_legend_has_all_names_above_the_panel_whatever_their_length(letters):
     figure, [panel] = drawing.panels(1, 1)
-    for name, end in {"low": 0.0, second: 0.0, "high": 1.0}.items():
-        panel.plot([0, 1], [0.5, end], label=name)
-    drawing.say_what_coincides(panel, is_named=True)
-    drawing.name_lines(panel)
-    assert sorted(names(panel)) == sorted(named)
-    assert names(panel)[0] == "high"
-    assert (panel.get_legend() is None) == (second == "also")
+    lines = [end.rjust(letters, "a") for end in "vwxyz"]
+    table = pd.DataFrame({"name": np.repeat(lines, 2), "x": [0, 1] * 5, "y": np.arange(10)})
+    styles = drawing.styles_of(lines)
+    drawing.draw_lines(panel, table, "name", "x", "y", styles)
+    drawing.add_legend(figure)
+    assert [name.replace("\n", "") for name in texts(figure.legends[0])] == lines
     assert_texts_are_apart(figure)
 
 
-def test_many_lines_have_a_legend():
-    figure, [panel] = drawing.panels(1, 1)
-    for at in range(drawing.FEW + 1):
-        panel.plot([0, 1], [0, at], label=f"line {at}")
-    drawing.name_lines(panel)
-    assert texts(figure.legends[0]) == [f"line {at}" for at in range(drawing.FEW + 1)]
-    assert names(panel) == []
+def test_an_estimator_has_the_same_style_whichever_others_are_there():
+    [alone] = drawing.styles_of(["free"], estimators=True).values()
+    many = drawing.styles_of(["exact", "cls", "free", "decreasing"], estimators=True)
+    assert many["free"] == alone
+    assert len({str(look) for look in many.values()}) == 4
+
+
+def test_recommenders_have_styles_in_their_order():
+    styles = drawing.styles_of(["X", "Y", "X", "decreasing"])
+    assert [look["color"] for look in styles.values()] == list(drawing.COLOURS[:3])

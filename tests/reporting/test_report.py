@@ -87,59 +87,11 @@ def test_exact_ranks_have_the_values_of_evaluate_and_compare(exact):
         table(exact, "Comparison of a and b"), result, columns | {"Conclusion": "conclusion"}
     )
     for remark in result.remarks:
-        assert f"<li>{html.escape(remark)}</li>" in exact
-    assert '<p class="verdict">b is better than a on Recall@10 and AUC.</p>' in exact
-    assert '<p class="verdict">The 2 metrics are not adjusted for one another' in exact
-
-
-ORDERS = {
-    "by the exact Recall@10, Y is ahead of X": (
-        10,
-        np.append(np.full(49, 30), 950),
-        np.tile([1, 900, 900, 900, 900], 10),
-    ),
-    "Undecided by the exact ranks: 1 of 1 comparisons": (
-        10,
-        np.full(50, 30),
-        np.where(np.arange(50) < 3, 1, 900),
-    ),
-    "Among 100 sampled negatives, both have the same value": (
-        200,
-        np.full(50, 900),
-        np.full(50, 150),
-    ),
-}
-"""What is said of k and the ranks of X and Y: the hits of X are below 10, but the first 10 of 100
-negatives have them; 3 of 50 users are hit by Y only, p = .25 by the sign test; and every rank among
-100 negatives is at most 101.
-"""
-
-
-@pytest.mark.parametrize("said", ORDERS)
-def test_exact_ranks_say_which_decided_orders_are_wrong_among_100_negatives(said, no_figures):
-    k, x, y = ORDERS[said]
-    text = text_of(
-        read_and.report({"X": x, "Y": y}, candidates=1000, exact=True, metrics=f"recall@{k}")
-    )
-    assert said in text
-    assert ("puts Y behind X on average" in text) == ("ahead" in said)
-    assert "rightly" not in text
-
-
-def test_sampling_is_not_said_to_be_harmless_by_auc_alone_nor_by_a_name(no_figures):
-    """Y is better by AUC, which no sample turns.
-
-    A recommender that is called undecided is better than X.
-    """
-    ranks = {"X": np.full(50, 900), "undecided": np.full(50, 30)}
-    auc_alone = text_of(read_and.report(ranks, candidates=1000, exact=True, metrics="auc"))
-    assert "rightly" not in auc_alone
-    assert "AUC is left out here: sampling does not change it on average." in auc_alone
-    both = text_of(
-        read_and.report(ranks, candidates=1000, exact=True, metrics=["auc", "recall@50"])
-    )
-    assert "With 100 sampled negatives, all recommenders are ordered rightly on average." in both
-    assert "Undecided" not in both
+        assert exact.count(html.escape(remark)) >= 1
+    begins = '<p class="verdict">b is better than a on Recall@10 and AUC.</p>'
+    assert exact.split("</h1>")[1].strip().startswith(begins)
+    assert exact.count("The 2 metrics are not adjusted for one another") == 1
+    assert "sampled negatives" not in text_of(exact)
 
 
 def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_assumed(sampled):
@@ -159,7 +111,7 @@ def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_a
     assert [row["Estimator"] for row in biased[:3]] == ["Sampled (uncorrected)", "BV 0.1", "MLE"]
     assert table(sampled, "What was read")[1]["Negatives"] == "10"
     text = text_of(sampled)
-    assert text.count("No bias is estimated for mle") == 1
+    assert text.count("No bias is estimated for MLE") == 1
     assert "What sampled negatives would show" not in text
     assert text.count("The uncorrected metric is another one") == 1
     assert text.count("The uncorrected AUC of a uniform") == 1
@@ -204,6 +156,23 @@ def test_of_many_recommenders_the_pairs_are_those_of_the_best(no_figures):
     assert len(table(page, "Comparison of m2, m3, m4, m5, m6, m7, m8, m9, m10 and m11")) == 45
 
 
+def test_seeds_are_read_and_answer_for_new_runs_and_for_these(no_figures):
+    rng = np.random.default_rng(1)
+    runs = [
+        pd.DataFrame({"rank": rng.integers(1, last, 100), "model": name, "seed": seed})
+        for name, last in {"X": 40, "Y": 10}.items()
+        for seed in (1, 2, 3)
+    ]
+    table_of_runs = pd.concat(runs).reset_index(names="user")
+    tables = sm.exact_ranks(table_of_runs, candidates=50, by="model", seeds="seed")
+    page = sm.report(tables, metrics="recall@10")
+    result = sm.evaluate(tables, metrics="recall@10")
+    assert_rows(table(page, "Recall@10"), result, {"Value": "value", "Low": "low", "High": "high"})
+    assert "Y is better than X on Recall@10 of new runs" in text_of(page)
+    names = [row["Recommender"] for row in table(page, "What was read")]
+    assert names == [f"{name}, seed {seed}" for name in "XY" for seed in (1, 2, 3)]
+
+
 def test_begins_with_a_reversal_by_group(no_figures):
     """Z is better than X for the 300 users of group 1 and for all; X is for the 100 of group 2."""
     kinds = np.repeat(["1", "2"], [300, 100])
@@ -215,14 +184,4 @@ def test_begins_with_a_reversal_by_group(no_figures):
     page = sm.report(tables, groups=True, metrics="recall@10")
     beginning = text_of(page.split("<h2>")[0])
     assert "Z is better than X on Recall@10." in beginning
-    assert "Z is better than X in 1, and X is better than Z in 2." in beginning
-
-
-def test_a_call_with_ranks_is_refused_with_one_that_python_takes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ranks = [1, 3, 2, 40, 7, 1, 12, 5]
-    with pytest.raises(sm.ConfigError, match=r"sm\.report") as error:
-        sm.report(ranks, "r.html", candidates=50)
-    written = 'sm.report(sm.exact_ranks(ranks, candidates=50), "r.html")'
-    assert str(error.value).endswith(f": {written}")
-    assert eval(written, {"sm": sm, "ranks": ranks}) is not None
+    assert "Z is better than X for group 1, and X is better than Z for group 2." in beginning

@@ -1,11 +1,11 @@
-"""Entries of figures: what they name exists, and a job depends on its own figures alone."""
+"""Entries of figures and tables: what they name exists."""
 
 import inspect
 
 import pytest
 from made_up_project import ROOT, complete_config
 
-from sampled_metrics_study.entries import FIGURES, TABLES, arguments, function, paths
+from sampled_metrics_study.entries import FIGURES, TABLES, arguments, function
 
 INPUTS = {"toy": set(), "dataset": {"ranks"}}
 """The arguments of the functions of numbers that are no keys of the config."""
@@ -23,11 +23,6 @@ def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name: str) -> N
     assert set(parameters) == set(from_config) | INPUTS[place]
     assert "note" in inspect.signature(function(figure.draw)).parameters
     assert (ROOT / f"workflow/report/{name}.rst").is_file()
-
-
-def test_the_paths_are_of_the_figures_of_one_place() -> None:
-    assert "sampled_metrics_study.toy_figures.figure_1" in paths(FIGURES["toy"])
-    assert not set(paths(FIGURES["toy"])) & set(paths(FIGURES["dataset"]))
 
 
 @pytest.mark.parametrize("name", [name for tables in TABLES.values() for name in tables])

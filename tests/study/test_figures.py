@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from read_figures import assert_texts_are_apart
 from small_tables import table_of
 
 from sampled_metrics_study.dataset_figures import default_sizes
@@ -28,34 +29,38 @@ def test_sizes_are_those_that_the_user_with_fewest_candidates_allows(candidates,
 
 def side(values: dict[str, float], reach: float) -> Ends:
     value = pd.Series(values)
-    return Ends("a side", value, value - reach, value + reach)
+    return Ends("a side", value, value - reach, value + reach, "the reach")
 
 
 @pytest.mark.parametrize(
-    ("exact", "sampled", "heights"),
+    ("sampled", "exact", "heights"),
     [
-        # each side spans its intervals: .1 to .6 and .7 to .9; the best exact value is first
-        ({"X": 0.2, "Y": 0.5}, {"X": 0.85, "Y": 0.75}, [[0.8, 0.25], [0.2, 0.75]]),
+        # each side spans its intervals: .7 to .9 and .1 to .6; the best exact value is first
+        ({"X": 0.85, "Y": 0.75}, {"X": 0.2, "Y": 0.5}, [[0.25, 0.8], [0.75, 0.2]]),
         # a scale from 0 to .8
-        ({"X": 0.2}, {"X": 0.75}, [[0.25, 0.9375]]),
+        ({"X": 0.75}, {"X": 0.2}, [[0.9375, 0.25]]),
     ],
     ids=["two recommenders", "one recommender"],
 )
-def test_lines_go_from_the_exact_to_the_sampled_value(exact, sampled, heights):
-    lines = draw(side(exact, 0.1), side(sampled, 0.05)).axes[0].lines
+def test_lines_go_from_the_sampled_to_the_exact_value(sampled, exact, heights):
+    figure = draw(side(sampled, 0.05), side(exact, 0.1))
+    lines = figure.axes[0].lines
     drawn = [list(line.get_ydata()) for line in lines if list(line.get_xdata()) == [0, 1]]
     np.testing.assert_allclose(drawn, heights)
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "X: 85.0 % → 20.0 %" in named or named == ["X: 75.0 % → 20.0 %"]
+
+
+def test_the_scales_of_both_sides_are_in_per_cent():
+    figure = draw(side({"X": 0.85, "Y": 0.75}, 0.05), side({"X": 0.2, "Y": 0.5}, 0.1))
+    figure.draw_without_rendering()
+    left, right = figure.axes[0].child_axes
+    np.testing.assert_allclose(left.get_ylim(), (69, 91))
+    np.testing.assert_allclose(right.get_ylim(), (7.5, 62.5))
 
 
 @pytest.mark.parametrize("letters", [1, 14, 60])
 def test_names_are_within_the_figure_and_apart(letters):
     names = [end.rjust(letters, "a") for end in "xy"]
     figure = draw(*(side(dict.fromkeys(names, 0.5), 0.1) for _ in range(2)))
-    figure.draw_without_rendering()
-    texts = figure.axes[0].texts
-    boxes = [text.get_window_extent() for text in texts]
-    assert all(figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1 for box in boxes)
-    upper, lower = (text.get_position()[1] for text in texts if text.get_position()[0] < 0)
-    assert abs(upper - lower) == pytest.approx(0.06)
-    drawn = " ".join(text.get_text() for text in texts)
-    assert drawn.count("x  ") == drawn.count("y  ") == 1  # the ends of long names tell them apart
+    assert_texts_are_apart(figure)

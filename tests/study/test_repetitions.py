@@ -36,10 +36,17 @@ def evaluation(repetitions=3, **changes):
     return study.Evaluation(**(settings | changes))
 
 
+def repeat(table, sampled, rng):
+    """Return the estimates from samples that are drawn."""
+    rules = study.tie_rules_of(sampled.readings)
+    drawn = study.samples(table, sampled.design, sampled.repetitions, rules, rng)
+    return study.estimates(table, sampled, drawn)
+
+
 def test_the_readings_share_the_draws_and_differ_where_there_are_ties():
     sampled = evaluation(readings=["default", "as-printed"], estimators=["uncorrected"])
     for ties in (False, True):
-        runs = study.repeat(random_table(4, 30, ties=ties), sampled, np.random.default_rng(1))
+        runs = repeat(random_table(4, 30, ties=ties), sampled, np.random.default_rng(1))
         default, as_printed = (
             runs.loc[runs["reading"] == reading, "estimate"].to_numpy()
             for reading in ("default", "as-printed")
@@ -62,7 +69,7 @@ def test_as_printed_has_the_divisor_of_the_printed_numbers():
         estimators=["rank-estimate"],
         metrics=["ap"],
     )
-    runs = study.repeat(table_of([(3, 2, 0)]), sampled, np.random.default_rng(1))
+    runs = repeat(table_of([(3, 2, 0)]), sampled, np.random.default_rng(1))
     assert runs.set_index("reading")["estimate"].to_dict() == pytest.approx(
         {"default": 1 / 3, "as-printed": 1 / 2}
     )
@@ -96,7 +103,7 @@ def test_repetitions_have_the_exact_moments(table, design, assume_replacement):
         assume_replacement=assume_replacement,
     )
     exact = study.exact_moments(table, sampled).set_index(CELL)
-    runs = study.repeat(table, sampled, np.random.default_rng(2))
+    runs = repeat(table, sampled, np.random.default_rng(2))
     for keys, drawn in runs.groupby(CELL)["estimate"]:
         mean, sd = exact.loc[keys, ["mean_exact", "sd_exact"]]
         assert abs(drawn.mean() - mean) <= 4 * sd / np.sqrt(3000) + 1e-12, keys

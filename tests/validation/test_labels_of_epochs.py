@@ -51,3 +51,17 @@ def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
 def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
     with pytest.raises(DataError, match=r"held_out: \d may be an index or an id"):
         sm.validator(np.zeros((3, 4)), [1, 2, 0], item_ids=ids)
+
+
+def test_scores_without_labels_beside_labelled_training_are_refused() -> None:
+    """Columns that are sorted as text are in another order than numbers."""
+    numbers = [str(number) for number in sorted(range(12), key=str)]
+    training = pd.DataFrame(np.zeros((2, 12)), columns=numbers)
+    held_out = pd.DataFrame({"user": [0, 1], "item": [5, 6]})
+    validate = sm.validator(training, held_out, metrics="mrr")
+    scores = np.arange(24.0).reshape(2, 12)
+    for unlabelled in (scores, (scores, np.eye(12)), lambda block: scores[block]):
+        with pytest.raises(DataError, match="labels"):
+            validate(unlabelled)
+    labelled = pd.DataFrame(scores).rename(columns=str)[numbers]
+    assert validate(labelled).ranks.above.tolist() == [6, 5]

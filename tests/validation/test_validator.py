@@ -97,7 +97,7 @@ def test_stages_are_prepared_once(monkeypatch):
     def refused(*arguments, **options):
         raise AssertionError("a call has read the items again")
 
-    for name in ("aligned", "split_and_users", "CandidateOrder", "digests_of_split"):
+    for name in ("read_inputs", "CandidateOrder", "digests_of_split"):
         monkeypatch.setattr(stages, name, refused)
     assert validate(lambda users, items: scores[users, items]).better == "first"
 
@@ -493,11 +493,11 @@ def test_wrong_options_are_refused(options, message):
     [
         (
             np.zeros((USERS, ITEMS - 1)),
-            r"scores have shape \(200, 29\), but training has 200 users and 30 items",
+            "29 items",
         ),
         (
             (np.zeros((USERS - 1, 4)), np.zeros((ITEMS, 4))),
-            r"scores have shape \(199, 30\), but training has 200",
+            "199 users",
         ),
         (np.full((USERS, ITEMS), np.nan), "NaN"),
     ],
@@ -508,3 +508,14 @@ def test_wrong_scores_are_refused_and_the_epoch_is_not_counted(scores, says):
         validate(scores)
     assert validate.history.empty
     assert validate(scores_by_gain(0, np.random.default_rng(9))).epoch == 1
+
+
+def test_a_validator_shows_its_epochs():
+    rng = np.random.default_rng(3)
+    held_out = rng.integers(20, size=30)
+    training = (rng.random((30, 20)) < 0.2) & (np.arange(20) != held_out[:, np.newaxis])
+    validator = sm.validator(training, held_out, metrics="recall@5")
+    assert "no epochs yet" in repr(validator)
+    [row] = validator(rng.random((30, 20))).result.to_dict("records")
+    assert "recall@5" in repr(validator)
+    assert f"{row['value']:g}" in repr(validator)

@@ -26,10 +26,10 @@ RUN = pd.DataFrame(
         "place": np.tile([5, 4, 3, 2, 1], 20),
     }
 )
+RENAMED = RANKS.rename(columns={"user": "who"})
 JUDGED = pd.DataFrame({"user": range(20), "item": "x", "relevance": 1, "kind": ["a", "b"] * 10})
-SEEDED = pd.concat([RANKS.assign(place=RNG.integers(1, 102, USERS), seed=seed) for seed in (1, 2)])
-FOLDED = RANKS.assign(fold=[1, 2, 3] * (USERS // 3))
-BY_SCORE = RUN.drop(columns="place")
+SHIFTED = RUN.assign(who=RUN["user"] + 1, next=list("wxyzv") * 20)
+SEEDED = pd.DataFrame({"place": [*SAMPLED, *SAMPLED[::-1]], "seed": np.repeat([1, 2], USERS)})
 ITEMS = 400
 TRAINING = np.zeros((USERS, ITEMS))
 SCORES = RNG.random((USERS, ITEMS))
@@ -48,6 +48,7 @@ PAIR = {
 }
 
 NAMED = {"rank_column": "place"}
+BY_PLACE = NAMED | {"relevance": JUDGED}
 GROUPS = {"groups": "kind"}
 ONCE = {"drawn": "once"}
 AGAIN = {"replacement": True}
@@ -59,9 +60,9 @@ WITH_EFFECT = [
     (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"by": "kind"}),
     (
         sm.exact_ranks,
-        (SEEDED.rename(columns={"seed": "s"}),),
+        (SEEDED,),
         NAMED | {"candidates": 102},
-        {"seeds": "s"},
+        {"seeds": "seed"},
     ),
     (sm.exact_ranks, (np.ones(USERS, dtype=int),), {"candidates": 1000}, {"exact": True}),
     (sm.exact_ranks, ({"x": COUNTS, "y": RANK},), {"candidates": 1000}, {"zero_based": True}),
@@ -69,6 +70,8 @@ WITH_EFFECT = [
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"by": "kind"}),
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"candidates": 2000}),
     (sm.exact_ranks, (COUNTS.assign(candidates=1000),), {}, {"candidates": 2000}),
+    (sm.exact_ranks, (COUNTS.assign(candidates=1000, n=2000),), {}, {"candidates_column": "n"}),
+    (sm.exact_ranks, (RENAMED,), NAMED | {"candidates": 1000}, {"user_column": "who"}),
     (
         sm.sampled_ranks,
         (OF_SAMPLE,),
@@ -98,12 +101,40 @@ WITH_EFFECT = [
     ),
     (
         sm.sampled_ranks,
-        (SEEDED.rename(columns={"seed": "s"}),),
+        (SEEDED,),
         NAMED | {"candidates": 999, "negatives": 101},
-        {"seeds": "s"},
+        {"seeds": "seed"},
+    ),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE.assign(negatives=101),),
+        NAMED | {"candidates": 1000},
+        {"negatives": 200},
+    ),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE.assign(negatives=101, m=200),),
+        NAMED | {"candidates": 1000},
+        {"negatives_column": "m"},
+    ),
+    (
+        sm.sampled_ranks,
+        (OF_SAMPLE.assign(candidates=1000, n=2000),),
+        NAMED | {"negatives": 101},
+        {"candidates_column": "n"},
+    ),
+    (
+        sm.sampled_ranks,
+        (RENAMED.assign(place=SAMPLED),),
+        NAMED | {"candidates": 1000, "negatives": 101},
+        {"user_column": "who"},
     ),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, NAMED),
+    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"score_column": "place"}),
+    (sm.ranked_lists, (SHIFTED,), {"relevance": JUDGED}, {"item_column": "next"}),
+    (sm.ranked_lists, (SHIFTED,), {"relevance": JUDGED}, {"user_column": "who"}),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"rank_column": ["place", "score"]}),
+    (sm.ranked_lists, (RUN.replace({"place": {5: 0}}),), BY_PLACE | {"zero_based": True}, GROUPS),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, GROUPS),
     (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"relevant_from": 0.5}),
     (sm.ranked_lists, (RUN.assign(name="x"),), {"relevance": JUDGED}, {"by": "name"}),
@@ -118,24 +149,11 @@ WITH_EFFECT = [
 """Function, arguments, options, and the option that changes the result."""
 
 WITHOUT = [
-    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"exact": True}),
-    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"zero_based": True}),
-    (sm.exact_ranks, ({"x": COUNTS, "y": COUNTS},), {"candidates": 1000}, {"exact": True}),
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"rank_column": "above"}),
     (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"by": "kind"}),
     (sm.exact_ranks, (RANK,), {"candidates": 1000}, GROUPS),
     (sm.exact_ranks, (RANK,), {"candidates": 1000}, {"seeds": "kind"}),
-    (sm.exact_ranks, (FOLDED,), NAMED | {"candidates": 1000}, {"seeds": "fold"}),
-    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"seeds": "user"}),
     (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"seeds": "kind"}),
-    (
-        sm.sampled_ranks,
-        (OF_SAMPLE.assign(negatives=101),),
-        NAMED | {"candidates": 1000},
-        {"negatives": 101},
-    ),
-    (sm.ranked_lists, (BY_SCORE,), {"relevance": JUDGED}, {"zero_based": True}),
-    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"zero_based": True}),
     (
         sm.ranked_lists,
         (RUN,),
@@ -151,9 +169,6 @@ WITHOUT = [
     (sm.compare, (PAIR["exact"],), {}, {"estimator": "cls"}),
     (sm.compare, (PAIR["lists"],), {}, {"estimator": "cls"}),
     (sm.report, (EXACT,), {}, {"margin": 0.1}),
-    (sm.report, (DRAWN,), {}, AGAIN),
-    (sm.report, (STAGED,), {}, AGAIN),
-    (sm.report, (LISTS,), {}, AGAIN),
     (sm.report, (EXACT,), {}, {"path": "page.pdf"}),
     (sm.rank, (FACTORS, TRAINING, [1] * USERS), {}, {"batch_size": 7}),
     (sm.rank_among_negatives, (FACTORS, TRAINING, [1] * USERS), {}, {"batch_size": 7}),

@@ -16,14 +16,13 @@ from sampled_metrics_study.recommenders.ranking import rank_by_model
 
 SPLIT = Split(csr_array(np.eye(3, 4)), one_each([1, 2, 3], 4), np.arange(3), np.arange(4))
 MODEL = FactorModel(np.ones((3, 2)), np.ones((4, 2)))
-EVALUATION = repetitions.Evaluation(SamplingDesign(5), 2, ["default"], ["bv-0.1"], ["ap"], False)
 FUNCTIONS = {
     "plan": lambda seen: sm.plan(
         TABLES, negatives=[5], estimators="uncorrected", draws=40, metric=seen.metric()
     ),
     "report": lambda seen: sm.report({"x": TABLES["x"]}, metrics=seen.metric()),
-    "repeat": lambda seen: repetitions.repeat(
-        TABLES["x"], EVALUATION, np.random.default_rng(0), seen.progress
+    "samples": lambda seen: repetitions.samples(
+        TABLES["x"], SamplingDesign(5), 2, ["random"], np.random.default_rng(0), seen.progress
     ),
     "expected_by_sample_size": lambda seen: expected_by_sample_size(
         TABLES,

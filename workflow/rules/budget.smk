@@ -29,6 +29,7 @@ rule budget:
         html=in_report("<results>/{dataset}/budget.html", "What a number of scores buys: table"),
         svg=in_report("<results>/{dataset}/budget.svg", "What a number of scores buys"),
         png="<results>/{dataset}/budget.png",
+        versions="<results>/{dataset}/budget.json",
     log:
         "<results>/logs/{dataset}/budget.log",
     benchmark:
@@ -44,4 +45,3 @@ rule budget:
 
 
 WITH_BUDGET = [dataset for dataset in config["study"] if TRAINED[dataset]]
-RESULTS += expand(rules.budget.output, dataset=WITH_BUDGET)

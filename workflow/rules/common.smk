@@ -2,8 +2,10 @@
 import codecs
 import copy
 import locale
+import json
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -29,17 +31,25 @@ def own(name):
     return local(os.path.relpath(path)) if path.is_file() else workflow.source_path(f"../../{name}")
 
 
-pyproject = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))
-version = pyproject["project"]["version"]
-try:
-    from sampled_metrics import __version__ as installed
-except ImportError:
-    installed = "none"
-if installed not in (version, f"{version}+checkout"):
-    raise WorkflowError(
-        f"error: the workflow needs the library sampled-metrics {version}, and this environment has {installed}; "
-        "run pip install --no-deps --editable . in the workflow's folder, or give pip its git address"
-    )
+# the library is that of the workflow's own checkout, also for its jobs; from git it has to be installed
+source = os.path.abspath(ROOT / "src")
+if os.path.isdir(source):
+    sys.path.insert(0, source)
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    places = [source, *(place for place in inherited if place not in ("", source))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(places)
+else:
+    pyproject = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))
+    version = pyproject["project"]["version"]
+    try:
+        from sampled_metrics import __version__ as installed
+    except ImportError:
+        installed = "none"
+    if installed not in (version, f"{version}+checkout"):
+        raise WorkflowError(
+            f"error: the workflow needs the library sampled-metrics {version}, and this environment has {installed}; "
+            "give pip the git address of the workflow"
+        )
 
 # after the check, as another version of the library may not have these names
 from sampled_metrics_study.data import archives
@@ -54,11 +64,14 @@ from sampled_metrics_study import reference
 from sampled_metrics_study.code import code_of, code_of_class, content
 from sampled_metrics_study.config import assemble, compared_with_paper, complete, precomputed_ranks
 from sampled_metrics_study.config_files import read_config
-from sampled_metrics_study.entries import FIGURES, TABLES, arguments, paths
+from sampled_metrics_study.entries import FIGURES, arguments
+from sampled_metrics_study.repetitions import tie_rules_of
 
 # from the command line, or from the workflow that imports this one
 user_config = copy.deepcopy(config)
 try:
+    for path in workflow.config_settings.configfiles:
+        read_config(path)  # snakemake takes a repeated key
     known_datasets = read_config(own("datasets.yaml"))
     default_config = read_config(own("config.yaml"))
 except ConfigError as error:
@@ -93,12 +106,12 @@ wildcard_constraints:
     recommender=pattern_of(config["recommenders"]),
 
 
-# what the rule all asks for; the file of each rule adds its results
-RESULTS = []
 RANKS = "<results>/{dataset}/ranks/{recommender}.csv.gz"
 SPLIT = "<results>/{dataset}/split.npz"
 FACTS = "<results>/{dataset}/dataset.json"
 MODEL = "<results>/{dataset}/models/{recommender}.npz"
+VERSIONS_OF_RANKS = "<results>/{dataset}/ranks/{recommender}.json"
+TOY = "running example"  # a category of the report
 # the datasets whose tables are compared with the printed ones
 COMPARED = compared_with_paper(config)
 # ready-made ranks by (dataset, recommender)
@@ -122,9 +135,27 @@ DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
 
 
-def code(script, *names):
-    """A digest of a script and of the modules that it imports, also by names. As a parameter, it runs a rule again."""
-    return code_of(Path(own(f"scripts/{script}.py")), names)
+def code(script):
+    """A digest of a script and of all code. As a parameter, it runs a rule again."""
+    return code_of(Path(own(f"scripts/{script}.py")))
+
+
+def training_code(script):
+    """A digest of a script and of the code that splits, trains and ranks."""
+    return code_of(Path(own(f"scripts/{script}.py")), trains=True)
+
+
+def memory_of_split(wildcards, input, attempt):
+    """What a job asks for that reads events, in MB."""
+    return attempt * int(1000 + 30 * Path(input.archive).stat().st_size / 1e6)
+
+
+def memory_of_model(wildcards, input, attempt):
+    """What a job asks for that holds a model and the split, in MB."""
+    facts = json.loads(Path(input.facts).read_text(encoding="utf-8"))
+    size = {key: facts[key] for key in ("users", "items", "events")}
+    needed = TRAINERS[wildcards.recommender].memory(**size)
+    return attempt * int(1000 + (needed + 100 * size["events"]) / 1e6)
 
 
 def for_recommenders(path):
@@ -140,18 +171,6 @@ def in_report(path, what, category="{dataset}", **labels):
             f"error: workflow/report/{caption}: is missing; write the caption of {path}"
         )
     return report(path, f"../report/{caption}", category=category, labels={"what": what, **labels})
-
-
-def entry_files(entries, folder, category):
-    """The files of figures or tables, as outputs of a rule; the report shows svg and html."""
-    files = {}
-    for name, entry in entries.items():
-        for kind in entry.kinds:
-            path = f"{folder}/{name}.{kind}"
-            if kind in ("svg", "html"):
-                path = in_report(path, entry.title, category)
-            files[f"{name}_{kind}".replace("-", "_")] = path
-    return files
 
 
 def own_files(wildcards):
@@ -174,13 +193,27 @@ def archive_of(wildcards):
 
 
 def split_entry(wildcards):
-    """The config of a dataset without the keys that do not change the split."""
-    unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
-    return {
-        key: value
-        for key, value in config["datasets"][wildcards.dataset].items()
-        if key not in unused
-    }
+    """The config of a dataset that changes the split; a place is none, but what a file holds."""
+    keys = ("format", "options", "member", "min_rating", "repeated", "core")
+    dataset = config["datasets"][wildcards.dataset]
+    entry = {key: dataset[key] for key in keys}
+    if not own_files(wildcards):
+        entry["member"] = entry["member"] or archives.member(dataset["urls"])
+    return entry
+
+
+def without_places(config):
+    """The config of what is studied, without the places of files, whose content counts."""
+    datasets = {}
+    for name in config["study"]:
+        entry = config["datasets"][name]
+        places = {"path", "test", "ranks", "defaults"} | ({"urls"} if entry["path"] else set())
+        datasets[name] = {key: value for key, value in entry.items() if key not in places}
+    recommenders = {}
+    for name, entry in config["recommenders"].items():
+        places = {"path"} if entry["type"] == "ranks" else set()
+        recommenders[name] = {key: value for key, value in entry.items() if key not in places}
+    return {**config, "datasets": datasets, "recommenders": recommenders}
 
 
 def imported_file(wildcards):

@@ -5,6 +5,14 @@ localrules:
     download,
 
 
+# A parameter of a function with the argument threads runs nothing again (Snakemake takes it to follow from the threads):
+# checksums are for the rule verify alone, and a place is none of a file's content.
+def checksums(wildcards, threads):
+    """The checksums that the config states for an archive."""
+    name = getattr(wildcards, "dataset", None) or DOWNLOADS[wildcards.archive]
+    return {key: config["datasets"][name][key] for key in ("md5", "sha256")}
+
+
 rule download:
     output:
         archive="<data>/{archive}",
@@ -16,8 +24,8 @@ rule download:
         archive=pattern_of(DOWNLOADS),
     retries: 2
     params:
-        dataset=lambda wildcards: DOWNLOADS[wildcards.archive],
         urls=lambda wildcards: config["datasets"][DOWNLOADS[wildcards.archive]]["urls"],
+        checksums=checksums,
     script:
         "../../scripts/download.py"
 
@@ -33,10 +41,10 @@ rule verify:
     benchmark:
         "<results>/benchmarks/{dataset}/verify.tsv"
     params:
-        code=code("verify"),
-        md5=lambda wildcards: config["datasets"][wildcards.dataset]["md5"],
-        sha256=lambda wildcards: config["datasets"][wildcards.dataset]["sha256"],
+        code=training_code("verify"),
+        checksums=lambda wildcards: checksums(wildcards, 1),
         content=lambda wildcards: [content(path) for path in own_files(wildcards)[:1]],
+        is_own=lambda wildcards, threads: bool(own_files(wildcards)),
     script:
         "../../scripts/verify.py"
 
@@ -44,16 +52,19 @@ rule verify:
 rule split:
     input:
         archive=archive_of,
-        beside=lambda wildcards: own_files(wildcards)[1:],
+        test=lambda wildcards: own_files(wildcards)[1:],
     output:
         split=SPLIT,
         facts=FACTS,
+        versions="<results>/{dataset}/split.json",
     log:
         "<results>/logs/{dataset}/split.log",
     benchmark:
         "<results>/benchmarks/{dataset}/split.tsv"
+    resources:
+        mem_mb=memory_of_split,
     params:
-        code=code("split"),
+        code=training_code("split"),
         dataset=split_entry,
         content=lambda wildcards: [content(path) for path in own_files(wildcards)],
         split=config["split"],
@@ -62,6 +73,10 @@ rule split:
             if config["split"]["strategy"] == "random-event" or config["split"]["ties"] == "random"
             else 0
         ),
+        checksums=checksums,
+        is_own=lambda wildcards, threads: bool(own_files(wildcards)),
+        # the rules sample and figures refuse another m themselves
+        sizes=lambda wildcards, threads: {key: config[key] for key in ("sampling", "figures")},
     script:
         "../../scripts/split.py"
 
@@ -81,9 +96,6 @@ rule split_tables:
     wildcard_constraints:
         ending="csv|parquet",
     params:
-        code=code("split_tables"),
+        code=training_code("split_tables"),
     script:
         "../../scripts/split_tables.py"
-
-
-RESULTS += expand(rules.verify.output, dataset=[name for name in config["study"] if TRAINED[name]])

@@ -9,24 +9,30 @@ scattergather:
 PARTS_OF_USERS = len(gather.users("{scatteritem}"))
 
 
+# only factors have a precision; without them, another one does not rank again
+def precision_of(wildcards):
+    """The precision of the scores of a recommender."""
+    has_factors = TRAINERS[wildcards.recommender].has_factors
+    return config["ranking"]["precision"] if has_factors else "float64"
+
+
 rule rank:
     input:
         split=SPLIT,
+        facts=FACTS,
         model=MODEL,
     output:
         ranks=RANKS,
+        versions=VERSIONS_OF_RANKS,
     log:
         "<results>/logs/{dataset}/rank-{recommender}.log",
     benchmark:
         "<results>/benchmarks/{dataset}/rank-{recommender}.tsv"
+    resources:
+        mem_mb=memory_of_model,
     params:
-        code=code("rank"),
-        # only factors have a precision; without them, another one does not rank again
-        precision=lambda wildcards: (
-            config["ranking"]["precision"]
-            if TRAINERS[wildcards.recommender].has_factors
-            else "float64"
-        ),
+        code=training_code("rank"),
+        precision=precision_of,
     script:
         "../../scripts/rank.py"
 
@@ -48,12 +54,15 @@ if PARTS_OF_USERS > 1:
             ),
         output:
             ranks=RANKS,
+            versions=VERSIONS_OF_RANKS,
         log:
             "<results>/logs/{dataset}/gather-ranks-{recommender}.log",
         benchmark:
             "<results>/benchmarks/{dataset}/gather-ranks-{recommender}.tsv"
         params:
-            code=code("gather_ranks"),
+            # those of the rule rank, so that another number of parts ranks nothing again
+            code=training_code("rank"),
+            precision=precision_of,
         script:
             "../../scripts/gather_ranks.py"
 
@@ -67,6 +76,7 @@ if IMPORTED:
             ranks=lambda wildcards: ancient(local(imported_file(wildcards))),
         output:
             ranks="<results>/{table}.csv.gz",
+            versions="<results>/{table}.json",
         log:
             "<results>/logs/{table}.log",
         benchmark:
@@ -74,7 +84,7 @@ if IMPORTED:
         wildcard_constraints:
             table=pattern_of(IMPORTED),
         params:
-            code=code("import_ranks"),
+            code=training_code("import_ranks"),
             # runs the rule again, as the time of an ancient file does not; a function of the input
             # would not, either
             content=lambda wildcards: content(imported_file(wildcards)),
@@ -84,3 +94,7 @@ if IMPORTED:
             "../../scripts/import_ranks.py"
 
     ruleorder: import_ranks > rank
+
+    if PARTS_OF_USERS > 1:
+
+        ruleorder: import_ranks > gather_ranks

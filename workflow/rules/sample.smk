@@ -1,21 +1,22 @@
-# Needs: a rank table. Makes: the estimates of every estimator in every repetition of the sampled evaluation, their
-# exact expectations, and the condition numbers of the estimators' fits.
+# Needs: a rank table. Makes: the samples of a repeated evaluation: how often x negatives are above the held-out item.
 
 
 rule sample:
     input:
         ranks=RANKS,
     output:
-        estimates="<results>/{dataset}/estimates/{recommender}.csv.gz",
-        expected="<results>/{dataset}/expected/{recommender}.csv",
-        conditions="<results>/{dataset}/conditions/{recommender}.csv",
+        samples="<results>/{dataset}/samples/{recommender}.npz",
+        versions="<results>/{dataset}/samples/{recommender}.json",
     log:
         "<results>/logs/{dataset}/sample-{recommender}.log",
     benchmark:
         "<results>/benchmarks/{dataset}/sample-{recommender}.tsv"
     params:
-        **{key: config[key] for key in ("sampling", "estimators", "metrics", "seed")},
         code=code("sample"),
-        assume_replacement=DESIGN["assume_replacement"],
+        sampling={
+            key: config["sampling"][key] for key in ("negatives", "replacement", "repetitions")
+        },
+        tie_rules=tie_rules_of(config["sampling"]["readings"]),
+        seed=config["seed"],
     script:
         "../../scripts/sample.py"

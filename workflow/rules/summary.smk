@@ -8,9 +8,29 @@ FIGURES_OF_SUMMARY = {
 if config["figures"]["budget"]:
     BUDGET_FIGURES = expand(rules.budget.output.svg, dataset=WITH_BUDGET)
     BUDGET_TABLES = expand(rules.budget.output.csv, dataset=WITH_BUDGET)
+    BUDGET_VERSIONS = expand(rules.budget.output.versions, dataset=WITH_BUDGET)
 else:
     BUDGET_FIGURES = []
     BUDGET_TABLES = []
+    BUDGET_VERSIONS = []
+
+# the versions that each job used, in the order of the stages
+NAMES = {"dataset": config["study"], "recommender": list(config["recommenders"])}
+USED_VERSIONS = [
+    *expand(rules.split.output.versions, dataset=[name for name in TRAINED if TRAINED[name]]),
+    *(
+        path
+        for name, trained in TRAINED.items()
+        for path in expand(rules.train.output.versions, dataset=name, recommender=trained)
+    ),
+    *expand(VERSIONS_OF_RANKS, **NAMES),
+    *expand(rules.sample.output.versions, **NAMES),
+    *expand(rules.tables.output.versions, dataset=config["study"]),
+    *expand(rules.figures.output.versions, dataset=config["study"]),
+    *BUDGET_VERSIONS,
+]
+if config["toy"]:
+    USED_VERSIONS += [rules.toy_tables.output.versions, rules.toy_figures.output.versions]
 
 
 rule summary:
@@ -26,6 +46,7 @@ rule summary:
         budgets=BUDGET_TABLES,
         fidelity=PRINTED_NUMBERS,
         claims=CLAIMS,
+        versions=USED_VERSIONS,
         captions=[
             own(f"workflow/report/{name}.rst")
             for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)
@@ -40,12 +61,10 @@ rule summary:
         "<results>/benchmarks/summary.tsv"
     params:
         code=code("summary"),
-        config=config,
+        config=lambda wildcards, threads: config,
+        stated=without_places(config),
         trained=TRAINED,
         kinds=[summary_of(trainer) for trainer in TRAINERS.values()],
         titles=FIGURES_OF_SUMMARY,
     script:
         "../../scripts/summary.py"
-
-
-RESULTS += rules.summary.output

@@ -11,7 +11,7 @@ from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import Command, Labels, label_option, labels_in_help
 from sampled_metrics.cli.output import FAILS, prints_result
-from sampled_metrics.cli.reading import ANY_TABLES, Reading, are_sampled, reading
+from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
 from sampled_metrics.core.estimators import KNOWN, LINEAR
 from sampled_metrics.errors import ConfigError
 
@@ -101,11 +101,7 @@ def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     exact if not. With --relevance, RANKS are lists. The exit code is 3 if --fail-if-undecided or
     --fail-if-worse applies.
     """
-    tables = reading.tables(ranks)
-    if reading.replacement and not are_sampled(tables):
-        raise ConfigError(
-            "--replacement is for ranks among sampled negatives: say how many, with --negatives"
-        )
+    tables = reading.tables_of_any_kind(ranks)
     if not isinstance(tables, dict) or len(tables) < 2:
         raise ConfigError(
             f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by"

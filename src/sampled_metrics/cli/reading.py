@@ -126,6 +126,15 @@ class Reading:
             by_name[name] = seeds[0] if len(seeds) == 1 else seeds
         return by_name
 
+    def tables_of_any_kind(self, arguments: tuple[str, ...]) -> Any:
+        """Return the tables as `tables` does; raise ConfigError if --replacement has no effect."""
+        tables = self.tables(arguments)
+        if self.replacement and not are_sampled(tables):
+            raise ConfigError(
+                "--replacement is for ranks among sampled negatives: say how many, with --negatives"
+            )
+        return tables
+
     def _sources(self, arguments: tuple[str, ...]) -> dict[str, list[Any]]:
         """Return the columns of files, or tables of staged ranks, by recommender."""
         from sampled_metrics.core.ranks.saved import table_of_file

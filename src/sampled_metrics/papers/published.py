@@ -35,11 +35,8 @@ from sampled_metrics.core.ranks.reading import by_name
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.outcomes import Size
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.papers.known_means import KnownMeans, KnownRegion
+from sampled_metrics.papers.known_means import MOST_VALUES, KnownMeans, KnownRegion
 from sampled_metrics.running import on_one_thread
-
-MOST_VALUES = 6
-"""Largest number of values of a recommender that are taken together."""
 
 
 class _Written(NamedTuple):
@@ -344,7 +341,7 @@ def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple
     for mixture in mixtures:
         region = KnownRegion(known, mixture)
         if not region.contradicts(alpha):
-            ends.append(region.bounds(known.limit(alpha))[:, 0])
+            ends.append(region.bounds([alpha])[0, :, 0])
     if not ends:
         return float("nan"), float("nan")
     low, high = np.transpose(ends)
@@ -437,8 +434,8 @@ def published(
         >>> result = sm.published(values, negatives=99, candidates=3706, users=6040,
         ...     metrics="hr@10")
         >>> print(result.remarks[0])  # doctest: +NORMALIZE_WHITESPACE
-        These numbers do not order GMF and NCF by Hit rate@10 (GMF may be better by up to 0.23,
-        NCF by up to 0.68), with 95 % confidence, even if better ranks are more frequent than worse
+        These numbers do not order GMF and NCF by Hit rate@10 (GMF may be better by up to 0.24,
+        NCF by up to 0.69), with 95 % confidence, even if better ranks are more frequent than worse
         ones in the better half of the ranks.
 
         Misprints are named, here of the recall of captions among 1000 and among 5000 images:
@@ -652,8 +649,8 @@ def _bounds(
         region = KnownRegion(known, mixtures[weaker])
         deviance = region.deviance()
         if deviance <= known.limit(alphas[0]):
-            ends = [np.clip(region.bounds(known.limit(alpha)), 0.0, most) for alpha in alphas]
-            return _Bounds(weaker, contradicted, np.array(ends) + 0.0)  # 0.0, not -0.0
+            ends = np.clip(region.bounds(alphas), 0.0, most)
+            return _Bounds(weaker, contradicted, ends + 0.0)  # 0.0, not -0.0
         fewest = known.fewest(partial(_contradict, mixture=mixtures[weaker], alpha=alphas[0]))
         contradicted[weaker] = _Contradicted(known.p_value(deviance), fewest.written)
     return _Bounds(FREE, contradicted, np.full((len(alphas), 2, len(most)), np.nan))

@@ -1,32 +1,56 @@
 """The figure of a plan: the width of the interval by each way, and the chance to decide rightly."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION
-from sampled_metrics.core.evaluation.words.captions import OF_PLAN, width_in_words
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, UNIFORM
+from sampled_metrics.core.evaluation.words.captions import OF_PLAN
 from sampled_metrics.planning.words import way_in_words
+from sampled_metrics.reporting.drawing import style, styles_of
 from sampled_metrics.reporting.plots import Mark, Panel, Picture
+
+_STYLES = {"all candidates": 0, "stop at k": 22, "stages": 23}
+"""Numbers of styles that no estimator has; all candidates give the exact metric."""
+
+_PROMISES = {
+    "width": ("Width of the interval", "width and its interval"),
+    "decided": ("Decided rightly", "share of evaluations and its interval"),
+}
+"""Title and axis of each promise."""
+
+
+def way_style(way: str, estimator: str) -> dict[str, Any]:
+    """Return the style of a way to evaluate, which is the same for a part of the users.
+
+    The way of negatives has the style of its estimator.
+    """
+    if way == "negatives":
+        return styles_of([estimator], estimators=True)[estimator]
+    return style(_STYLES[way.removesuffix(", part of users")])
 
 
 def _lay_out(table: pd.DataFrame) -> Picture:
     """Lay out a plan: the width by each way, and the chance that `compare` decides rightly."""
-    rows = table.to_dict("records")
-    labels = [f"{way_in_words(row)}: {row['scores']:,.0f} scores" for row in rows]
     panels = []
-    for promise, title in (("width", "Width of the interval"), ("decided", "Decided rightly")):
-        if promise not in table:
-            continue
-        marks = {}
-        for label, row in zip(labels, rows, strict=True):
-            value = float(row[promise])
-            low = float(row[f"{promise}_low"])
-            high = float(row[f"{promise}_high"])
-            holds = row["assumes"] == NO_ASSUMPTION
-            marks[label] = [Mark(value, low, high, width_in_words(value), int(not holds), holds)]
-        panels.append(Panel(title, "promise and its interval", marks, log=promise == "width"))
+    for promise, (title, axis) in _PROMISES.items():
+        if promise in table:
+            rows = dict(_row(row, promise) for row in table.to_dict("records"))
+            panels.append(Panel(title, axis, rows, log=promise == "width"))
     return Picture(panels, OF_PLAN)
+
+
+def _row(row: Mapping[str, Any], promise: str) -> tuple[str, list[Mark]]:
+    """Return the label of a row of a plan, and its mark."""
+    mark = Mark(
+        float(row[promise]),
+        float(row[f"{promise}_low"]),
+        float(row[f"{promise}_high"]),
+        way_style(row["way"], str(row["estimator"])),
+        row["assumes"] in (NO_ASSUMPTION, UNIFORM),
+    )
+    return f"{way_in_words(row)}: {row['scores']:,.0f} scores", [mark]
 
 
 LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {

@@ -28,7 +28,13 @@ from sampled_metrics.core.estimators.strict_bounds import SIGNIFICANCE
 from sampled_metrics.core.evaluation import phrases
 from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.result import Result
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS, UserValues, assumption_of
+from sampled_metrics.core.evaluation.values import (
+    NO_ASSUMPTION,
+    NO_BIAS,
+    UNIFORM,
+    UserValues,
+    assumption_of,
+)
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, metric_name, metrics_by_label
@@ -181,7 +187,7 @@ def plan(
     Examples:
         >>> import sampled_metrics as sm
         >>> ranks = {"X": [30, 25, 40, 12, 60, 33] * 50, "Y": [1, 300, 2, 500, 9, 700] * 50}
-        >>> tables = sm.exact_ranks(ranks, candidates=1000)
+        >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
         >>> result = sm.plan(tables, metric="ap", negatives=[20, 100], estimators="bv-0.1")
         >>> print(result[["way", "negatives", "scores", "decided", "wrong"]].to_string(index=False))
                                   way  negatives  scores  decided  wrong
@@ -511,7 +517,7 @@ def _row(way: _Way, question: _Question) -> dict[str, Any]:
     left = evaluations.left
     share_left = float(left.any(axis=1).mean())
     if share_left > SIGNIFICANCE:
-        row["assumes"] = NO_ASSUMPTION if left.all() else f"{row['assumes']} or {NO_ASSUMPTION}"
+        row["assumes"] = UNIFORM if left.all() else f"{row['assumes']} or {UNIFORM}"
     if question.pairs:
         row |= _shares(evaluations.gaps, question, way.users / pilot.users)
     return row | {"completed": completed, "left": share_left}

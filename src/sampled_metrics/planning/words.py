@@ -37,7 +37,8 @@ KINDS = (
     Kind(
         "plan-first",
         REMARK,
-        "The cheapest way that decides rightly in {share!p} of evaluations or more: "
+        "The cheapest way that decides rightly, by the order of the pilot, in {share!p} of "
+        "evaluations or more, with {confidence} confidence in each: "
         f"{{way_in_words}}, with {{scores:,.0f}} scores for each user, {_CHANCE}.",
         when="a way decides in nine of ten evaluations, by the lower end of its chance",
         action="evaluate this way",

@@ -118,7 +118,9 @@ class Ids:
         Raises:
             DataError: one is no index; or all are ids, too, of others.
         """
-        array = np.asarray(numbers)
+        self._require_places(name)
+        cells = np.asarray(numbers)
+        array = cells
         if array.dtype == object:
             array = np.array([cell if is_real(cell) else np.nan for cell in array.tolist()])
         is_number = array.dtype.kind in "iuf"
@@ -128,7 +130,7 @@ class Ids:
         if wrong.any():
             raise DataError(
                 f"{name}: an array has indices of {self.kind}s, 0 to {len(self) - 1}, not "
-                f"{shown(array[int(np.argmax(wrong))])}; give ids as a table"
+                f"{shown(cells[int(np.argmax(wrong))])}; give ids as a table"
             )
         indices = array.astype(np.int64)
         if self.is_given:
@@ -141,6 +143,14 @@ class Ids:
                     f"{self.source}; give ids as a table"
                 )
         return indices
+
+    def _require_places(self, name: str) -> None:
+        """Raise DataError if the ids are labels, so that an array has no places in them."""
+        if self.are_labels:
+            raise DataError(
+                f"{name}: has no labels, such as {shown(self.values[0])} in {self.source}; give it "
+                f"labels, too, or give {self.kind}_ids (--{self.kind}-ids) and arrays in one order"
+            )
 
     def order(self, labels: pd.Index | None, size: int, name: str, start: int = 0) -> Ints | None:
         """Return the (ids,) places of the ids in an axis; None if it is in their order.
@@ -156,12 +166,7 @@ class Ids:
                 are those of another one.
         """
         if labels is None or self._are_places(labels, start):
-            if self.are_labels:
-                raise DataError(
-                    f"{name}: has no labels, and {self.source} has, such as "
-                    f"{shown(self.values[0])}; give it labels, too, or give {self.kind}_ids "
-                    f"(--{self.kind}-ids) and arrays in one order"
-                )
+            self._require_places(name)
             if size != len(self):
                 is_padded = self.kind == "item" and abs(size - len(self)) == 1
                 hint = "; leave out a column of padding, as scores[:, 1:] does" if is_padded else ""

@@ -482,7 +482,7 @@ def _pairs_of_negatives(negatives: Any, ids: tuple[Ids, Ids]) -> tuple[Ints, Int
     if isinstance(negatives, Mapping):
         lists = [np.asarray(row, dtype=object).ravel() for row in negatives.values()]
         named = pd.Series([*negatives], dtype=object).repeat([len(row) for row in lists])
-        negatives = pd.DataFrame({"user": named.to_numpy(), "item": np.concatenate(lists)})
+        negatives = pd.DataFrame({"user": named.to_numpy(), "item": np.concatenate([[], *lists])})
     if not issparse(negatives) and is_table(negatives):
         columns = table_of_pairs(negatives, "negatives")
         return users.positions(columns), items.positions(columns)

@@ -8,9 +8,8 @@ import click
 
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import Command, output_option
-from sampled_metrics.cli.reading import ANY_TABLES, Reading, are_sampled
+from sampled_metrics.cli.reading import ANY_TABLES, Reading
 from sampled_metrics.errors import printable
-from sampled_metrics.running import terminal_progress
 
 
 @click.command(
@@ -33,16 +32,6 @@ def report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any
     """
     from sampled_metrics.reporting.report import report as write_report  # loads matplotlib
 
-    tables = reading.tables(ranks)
-    groups = reading.groups_of_results()
-    # of sampled ranks, the reader has used it
-    replacement = reading.replacement and not are_sampled(tables)
-    write_report(
-        tables,
-        output,
-        groups=groups,
-        replacement=replacement,
-        progress=terminal_progress,
-        **options,
-    )
+    tables = reading.tables_of_any_kind(ranks)
+    write_report(tables, output, groups=reading.groups_of_results(), **options)
     click.echo(f"{printable(output)} is written")

@@ -1,4 +1,4 @@
-"""Style, panels, names of lines, and output of all figures.
+"""Style, panels, lines, legends, and output of all figures.
 
 Figures are legible without colour and at half size.
 """
@@ -7,10 +7,10 @@ import html
 import io
 import os
 import re
+import textwrap
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
 from threading import RLock
@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics import file_io
+from sampled_metrics.core.estimators import line_styles
 from sampled_metrics.errors import ConfigError
 
 try:
@@ -27,8 +28,7 @@ try:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from matplotlib.text import Annotation, Text
+    from matplotlib.text import Text
     from matplotlib.ticker import LogFormatter, LogLocator
 except ModuleNotFoundError as missing:
     raise ConfigError(
@@ -50,11 +50,11 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH = 5.5
 """Width of a figure in inches: its text has 9 pixels if a page shows the figure at 415 pixels."""
 
-FEW = 6
-"""Most lines that are named at their ends; more have a legend."""
+LINE = 0.17
+"""Height of a line of text, in inches."""
 
-_LONG = 16  # letters; lines with longer names have a legend, too
-_LEGEND_ROW = 0.17  # inches
+_LETTERS = 14  # letters of a legend by inch
+_SAMPLE = 7  # letters that the sample of a line takes
 
 SETTINGS: Any = {
     "font.family": "DejaVu Sans",  # matplotlib has it; it is near to the fonts of pages
@@ -169,9 +169,16 @@ def style(number: int) -> dict[str, Any]:
     }
 
 
-def styles(number: int, *, marked: bool = False) -> list[dict[str, Any]]:
-    """Return styles that differ in colour and dashes, and in markers if lines are marked."""
-    return [style(index) | ({} if marked else {"marker": None}) for index in range(number)]
+def styles_of(labels: Iterable[Any], *, estimators: bool = False) -> dict[Any, dict[str, Any]]:
+    """Return the style of each label, which is the same in all figures.
+
+    An estimator has the style of its `line_styles`. Recommenders, and whatever else a figure
+    shows, have styles in their order.
+    """
+    distinct = list(dict.fromkeys(labels))
+    if estimators:
+        return {label: style(number) for label, number in line_styles(distinct).items()}
+    return {label: style(number) for number, label in enumerate(distinct)}
 
 
 def draw_lines(
@@ -180,6 +187,7 @@ def draw_lines(
     by: str,
     x: str,
     y: str,
+    styles: Mapping[Any, Mapping[str, Any]],
     name: Callable[[str], str] = str,
     *,
     marked: bool = False,
@@ -188,191 +196,30 @@ def draw_lines(
 
     A line is named by a function of its value. A line that is 0 or 1 everywhere is drawn as a step.
     """
-    curves = list(table.groupby(by, sort=False))
-    for (label, curve), look in zip(curves, styles(len(curves), marked=marked), strict=True):
+    for label, curve in table.groupby(by, sort=False):
+        look = styles[label] if marked else {**styles[label], "marker": None}
         step = "steps-mid" if {*curve[y]} == {0, 1} else "default"
         panel.plot(curve[x], curve[y], label=literal(name(str(label))), drawstyle=step, **look)
 
 
-def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
-    """Name each line of panels of one figure at its end.
-
-    Many lines, or long names, have a legend instead.
-
-    A name at the end has a short sample of its line. It is as near to the end as the names above
-    and below allow. Lines that coincide share a place, unless their names are long together. Call
-    the function after the limits of the axes are set.
-    """
-    lines = _named_lines(panels[0])
-    longest = max(len(str(line.get_label())) for line in lines)
-    if not _have_names_at_ends(lines):
-        columns = max(1, 60 // (longest + 8))
-        figure: Any = panels[0].figure
-        for_note = [Line2D([], [], linestyle="none", label=" ")] if "lower" in legend else []
-        figure.legend(handles=[*lines, *for_note], loc=legend, ncols=columns)
-        figure.set_figheight(figure.get_figheight() + _LEGEND_ROW * -(-len(lines) // columns))
-        return
-    from scipy.optimize import isotonic_regression  # slow to import, and used only here
-
-    for panel in panels:
-        groups = []
-        for group in _coinciding(panel):
-            groups += [group] if len(_together(group)) <= _LONG else [[line] for line in group]
-        groups.sort(key=lambda group: _in_panel(group[0])[-1])
-        ends = [_in_panel(group[0])[-1] for group in groups]
-        # a name is as near to its end as those above and below it allow
-        line_height = 1.25 * mpl.rcParams["font.size"] / (panel.bbox.height * 72 / panel.figure.dpi)
-        spacing = line_height * np.arange(len(groups))
-        heights = isotonic_regression(ends - spacing).x + spacing
-        # clear of the numbers below the panel
-        heights = np.maximum(heights, line_height / 2 + spacing)
-        for group, height in zip(groups, heights, strict=True):
-            for line in group:
-                sample = Line2D([], [])
-                sample.update_from(line)
-                place = ([1.04, 1.1, 1.16], [height] * 3)
-                sample.set(data=place, markevery=[1], transform=panel.transAxes, clip_on=False)
-                panel.figure.add_artist(sample)
-            panel.text(
-                1.2, height, _together(group), va="center_baseline", transform=panel.transAxes
-            )
-
-
-def move_clear(texts: Sequence[Annotation]) -> None:
-    """Move texts beside points to where they are clear.
-
-    They are clear of lines, of one another and of the ends of their panels. A text that is clear
-    stays where it is. Another one takes the first place that is clear, from the nearest one on, or
-    that with the fewest points of lines. Call the function when the panels have all they will have.
-    """
-    if not texts:
-        return
-    figure: Any = texts[0].figure
-    panels = list(figure.axes)
-    before = [panel.get_position(original=True).frozen() for panel in panels]
-    figure.get_layout_engine().execute(figure)
-    points = {panel: _points_of_lines(panel) for panel in panels}
-    taken: list[Any] = []
-    for text in texts:
-        panel: Any = text.axes
-        place = text.get_position(), text.get_horizontalalignment(), text.get_verticalalignment()
-        places = [place, *_places_around()]
-        boxes = [_box_at(text, place) for place in places]
-        hidden = [_hidden(box, points[panel], taken, panel) for box in boxes]
-        best = int(np.argmin(hidden))
-        _put(text, places[best])
-        taken.append(boxes[best])
-    for panel, position in zip(panels, before, strict=True):
-        panel.set_position(position)  # the layout begins anew when the figure is written
-        panel.set_in_layout(True)
-
-
-# of a text: offset in points, and horizontal and vertical alignment
-_Place = tuple[tuple[float, float], str, str]
-_ENDS = 1000  # a text beyond the ends of a panel hides as much as that many points
-
-
-def _places_around() -> list[_Place]:
-    """Return places around a point, the nearest ones first."""
-    places = list[_Place]()
-    for distance in (6, 12, 20, 30, 42):
-        for across, align in ((-1, "right"), (1, "left"), (0, "center")):
-            places += [
-                ((across * distance, -distance), align, "top"),
-                ((across * distance, distance), align, "bottom"),
-            ]
-    return places
-
-
-def _put(text: Annotation, place: _Place) -> None:
-    offset, across, up = place
-    text.set(position=offset, ha=across, va=up)
-
-
-def _box_at(text: Annotation, place: _Place) -> Any:
-    """Return the box of a text at a place, in pixels, with a margin."""
-    _put(text, place)
-    return text.get_window_extent().padded(1.5 * text.figure.dpi / 72)
-
-
-def _points_of_lines(panel: Axes) -> Any:
-    """Return (points, 2) places along the lines of a panel, in pixels, a pixel or so apart."""
-    parts = []
-    for line in panel.get_lines():
-        corners = line.get_transform().transform(line.get_xydata())
-        for start, end in pairwise(corners):
-            steps = max(2, int(np.hypot(*(end - start))))
-            parts.append(start + np.linspace(0, 1, steps)[:, np.newaxis] * (end - start))
-        parts.append(corners)
-    return np.concatenate(parts)
-
-
-def _hidden(box: Any, points: Any, taken: Sequence[Any], panel: Axes) -> int:
-    """Return how much a box hides: points of lines, boxes that are taken, the ends of a panel."""
-    is_inside = (points >= box.min) & (points <= box.max)
-    is_out = (box.min < panel.bbox.min).any() or (box.max > panel.bbox.max).any()
-    overlaps = sum(box.overlaps(taken_box) for taken_box in taken)
-    return int(is_inside.all(axis=1).sum()) + _ENDS * (int(is_out) + overlaps)
-
-
-def say_what_coincides(panel: Axes, *, is_named: bool = False) -> None:
-    """Write into a panel which of its lines coincide.
-
-    Call the function after the limits of the axes are set.
+def add_legend(figure: Figure, handles: Sequence[Any] | None = None) -> None:
+    """Add a legend above the panels, and make the figure higher by it.
 
     Args:
-        panel: the panel.
-        is_named: whether `name_lines` names the lines of this panel. Lines whose names share a
-            place are left out.
+        figure: the figure, whose width is set.
+        handles: what it shows; by default what is named in the first panel.
     """
-    groups = _coinciding(panel)
-    at_ends = is_named and _have_names_at_ends(_named_lines(panel))
-    alike = []
-    for group in groups:
-        shares_a_place = at_ends and len(_together(group)) <= _LONG
-        if len(group) > 1 and not shares_a_place:
-            alike.append(",\n".join(str(line.get_label()) for line in group))
-    if not alike:
-        return
-    title = "coincide:\n" + ";\n".join(alike)
-    if len(groups) == 1 < len(groups[0]) - 1:
-        title = "all coincide"
-    elif max(len(str(line.get_label())) for line in _named_lines(panel)) > _LONG:
-        title = "some coincide"
-    panel.legend(handles=[], title=title, title_fontsize="small").set_in_layout(False)
-
-
-def _have_names_at_ends(lines: Sequence[Line2D]) -> bool:
-    """Return whether lines are few, and their names short, so that each is named at its end."""
-    return len(lines) <= FEW and all(len(str(line.get_label())) <= _LONG for line in lines)
-
-
-def _coinciding(panel: Axes) -> list[list[Line2D]]:
-    """Return the named lines of a panel in groups, each of lines that coincide."""
-    groups: list[list[Line2D]] = []
-    for line in _named_lines(panel):
-        for group in groups:
-            if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01):
-                group.append(line)
-                break
-        else:
-            groups.append([line])
-    return groups
-
-
-def _together(group: Sequence[Line2D]) -> str:
-    """Return the names of lines in one."""
-    return ", ".join(str(line.get_label()) for line in group)
-
-
-def _named_lines(panel: Axes) -> list[Line2D]:
-    return [line for line in panel.get_lines() if not str(line.get_label()).startswith("_")]
-
-
-def _in_panel(line: Line2D) -> Any:
-    """Return the heights of a line's points, from 0 at the bottom of its panel to 1 at the top."""
-    panel: Any = line.axes
-    return panel.transLimits.transform(panel.transScale.transform(line.get_xydata()))[:, 1]
+    if handles is None:
+        handles = figure.axes[0].get_legend_handles_labels()[0]
+    letters = round(_LETTERS * figure.get_figwidth())
+    names = [textwrap.fill(str(handle.get_label()), letters - _SAMPLE) for handle in handles]
+    longest = max(len(line) for name in names for line in name.split("\n"))
+    columns = min(max(1, letters // (longest + _SAMPLE)), len(names))
+    figure.legend(handles=handles, labels=names, loc="outside upper left", ncols=columns)
+    lines = [name.count("\n") + 1 for name in names]
+    length = -(-len(names) // columns)  # of a column
+    height = max(sum(lines[start : start + length]) for start in range(0, len(names), length))
+    figure.set_figheight(figure.get_figheight() + LINE * height + 0.1)
 
 
 @styled
@@ -413,7 +260,6 @@ def panels(
     columns: int,
     height: float = 2.0,
     note: str = "",
-    empty: Collection[int] = (),
     **shared: Any,
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure and its panels, row by row, each with a letter.
@@ -423,7 +269,6 @@ def panels(
         columns: largest number of places in a row.
         height: height of a panel, in inches.
         note: the parameters of the figure, written below it.
-        empty: places without a panel.
         **shared: sharex and sharey, as in `Figure.subplots`.
     """
     columns = min(number, columns)
@@ -432,7 +277,7 @@ def panels(
     every_panel = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
     used = []
     for place, panel in enumerate(every_panel):
-        if place < number and place not in empty:
+        if place < number:
             used.append(panel)
         else:
             panel.remove()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.reporting import plots, sample_sizes
-from sampled_metrics.reporting.drawing import new_figure, panels, styled
+from sampled_metrics.reporting import plots
+from sampled_metrics.reporting.drawing import add_legend, new_figure, panels, styled
 from sampled_metrics.reporting.rank_histogram import draw_bars, rank_histogram
 
 if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
@@ -20,7 +19,6 @@ WIDTH = 3.7
 """Inches."""
 
 _HEIGHT = 3.2
-_LEGEND = 40  # letters per line
 _SIDE_BY_SIDE = 3  # most recommenders whose bars are in one figure
 
 
@@ -31,17 +29,6 @@ def intervals(table: pd.DataFrame) -> Iterator[tuple[Figure, str]]:
         figure = new_figure()
         plots.draw([panel], figure, width=WIDTH)
         yield figure, panel.title or panel.axis
-
-
-@styled
-def by_sample_size(table: pd.DataFrame) -> Figure:
-    """Draw the expectation of one metric by number of negatives.
-
-    The columns are those of `expected_by_sample_size`.
-    """
-    figure, [panel] = panels(1, 1)
-    sample_sizes.draw_curves(panel, table)
-    return _with_legend(figure)
 
 
 def histograms(tables: Mapping[str, ExactRanks]) -> Iterator[Figure]:
@@ -64,15 +51,7 @@ def _histogram(counts: pd.DataFrame, names: Sequence[str], top: float) -> Figure
     figure, [panel] = panels(1, 1)
     draw_bars(panel, counts, names)
     panel.tick_params(axis="x", rotation=90)
-    panel.set(xlabel="rank", ylabel="ranks", ylim=(0, top))
-    return _with_legend(figure)
-
-
-@styled
-def _with_legend(figure: Figure) -> Figure:
-    """Set the size of a figure of one panel, with its legend above it."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.set_size_inches(WIDTH, _HEIGHT + 0.17 * len(labels))
-    filled = [textwrap.fill(label, _LEGEND) for label in labels]
-    figure.legend(handles, filled, loc="outside upper left")
+    panel.set(xlabel="rank", ylabel="held-out items", ylim=(0, top))
+    figure.set_size_inches(WIDTH, _HEIGHT)
+    add_legend(figure)
     return figure

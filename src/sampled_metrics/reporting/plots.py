@@ -1,4 +1,4 @@
-"""Draw the results of evaluate, correct, compare, expect, published and plan.
+"""Draw the results of evaluate, correct, compare, expect, published and plan as a forest plot.
 
 They are values with intervals, legible without colour.
 """
@@ -14,23 +14,26 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics._registry import layouts
-from sampled_metrics.core.estimators import estimator_name, line_styles
+from sampled_metrics.core.estimators import estimator_name
+from sampled_metrics.core.evaluation.questions import NEW_RUNS, THESE_RUNS, in_words
 from sampled_metrics.core.evaluation.standings import MANY, best_of
 from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict, verdict_of_row
 from sampled_metrics.core.evaluation.wording import assumed
 from sampled_metrics.core.evaluation.words import captions
-from sampled_metrics.core.evaluation.words.captions import difference_in_words, value_in_words
+from sampled_metrics.core.evaluation.words.captions import value_in_words
 from sampled_metrics.core.evaluation.words.order import best_alone
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.reporting.drawing import (
-    WIDTH,
+    LINE,
+    add_legend,
     literal,
     shown_or_written,
     style,
     styled,
+    styles_of,
     write_below,
 )
 
@@ -38,14 +41,15 @@ if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ROW = 0.44  # height of a mark, in inches
-_LABEL = 17  # letters per line: of a label, and by inch of an axis and of a caption
-_AXIS = 8
-_CAPTION = 17
-_LETTER = 4.2  # width of a letter of a text, in points, and share of axes that the labels leave
-_SHARE = 0.9
-# an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
-_NARROW = 0.04
+_COLUMNS = 2  # panels side by side, which fit into a column of a paper
+_PANEL = 1.55  # width of a panel without labels, in inches
+_NARROWEST = 3.3  # width of a figure, in inches
+_ROW = 0.34  # height of a mark, in inches
+_AROUND = 0.6  # height of the title, the numbers and the name of an axis, in inches
+_LABEL = 24  # letters per line of a label
+_LETTERS = 15  # letters by inch of an axis and of a caption
+_SIDE = 0.25  # share of an axis in which a number is aligned with its end
+_MINUS = "\N{MINUS SIGN}"
 
 
 class Mark(NamedTuple):
@@ -54,8 +58,7 @@ class Mark(NamedTuple):
     value: float
     low: float
     high: float
-    text: str
-    style: int = 0  # number of its marker and its colour
+    look: Mapping[str, Any]  # colour and marker
     filled: bool = True
     name: str = ""  # in the legend
 
@@ -65,15 +68,12 @@ class Mark(NamedTuple):
         return (self.low + self.high) / 2 if np.isnan(self.value) else self.value
 
 
-_Entry = tuple[str, str, Mark]  # the label of a metric, the label of a row, and its mark
-
-
 class Panel(NamedTuple):
     """Rows of marks over one axis."""
 
     title: str
     axis: str
-    rows: Mapping[str, list[Mark]]
+    rows: dict[str, list[Mark]]
     log: bool = False
     of_differences: bool = False  # with a line at 0
     margin: float = 0.0  # differences from minus to plus this are shaded
@@ -158,43 +158,59 @@ def caption_of(table: pd.DataFrame) -> str:
 
 @styled
 def draw(
-    panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH
+    panels: list[Panel], figure: Figure, caption: str = "", width: float | None = None
 ) -> list[Axes]:
-    """Draw panels one below the other, and a caption below them, into an empty figure.
+    """Draw panels side by side, and a caption below them, into an empty figure.
 
-    The figure gets its size.
+    The figure gets its size, and a legend if marks have names. By default, its width is that of a
+    column of a paper, or as the panels need it.
     """
-    legend = {mark.name: mark for panel in panels for mark in panel.marks if mark.name}
-    heights = []
-    for panel in panels:
-        lines = len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title)
-        heights.append(0.75 + _ROW * len(panel.marks) + 0.2 * lines)
-    axes = _axes(figure, heights, caption, width, more=len(legend))
-    for panel, axes_of_panel in zip(panels, axes, strict=True):
-        draw_panel(panel, axes_of_panel)
-    if legend:
-        handles = [
-            _mark(axes[0], np.nan, np.nan, mark, label=literal(name))
-            for name, mark in legend.items()
-        ]
-        figure.legend(handles=handles, loc="outside upper left")
-    return axes
-
-
-def _axes(
-    figure: Figure, heights: list[float], caption: str, width: float, more: int = 0
-) -> list[Axes]:
-    """Return axes of these heights in inches, with a caption and room for more lines.
-
-    The figure gets its size.
-    """
-    text = textwrap.fill(literal(caption), round(_CAPTION * width))
-    figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + more))
+    columns = min(len(panels), _COLUMNS)
+    labels = [_filled(label) for panel in panels for label in panel.rows]
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    if width is None:
+        width = max(_NARROWEST, longest / _LETTERS + columns * _PANEL)
+    room = round(_LETTERS * (width - longest / _LETTERS) / columns)
+    panels = [
+        panel._replace(axis=textwrap.fill(literal(panel.axis), max(room, _LABEL)))
+        for panel in panels
+    ]
+    lines = max(panel.axis.count("\n") for panel in panels)
+    stretch = max(_stretch(panel) for panel in panels)
+    height = _AROUND + LINE * lines + stretch * max(len(panel.marks) for panel in panels)
+    rows = -(-len(panels) // columns)
+    text = textwrap.fill(literal(caption), round(1.15 * _LETTERS * width))
+    below = LINE * (text.count("\n") + 1) if caption else 0.0
+    figure.set_size_inches(width, rows * height + below)
     if caption:
         write_below(figure, text)
-    grid = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)
-    axes: list[Axes] = grid.ravel().tolist()
-    return axes
+    grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for place, axes in enumerate(grid):
+        if place >= len(panels):
+            axes.remove()
+            continue
+        draw_panel(panels[place], axes)
+        is_left = place % columns == 0
+        if not is_left and list(panels[place].rows) == list(panels[place - 1].rows):
+            axes.tick_params(axis="y", labelleft=False)
+    shown = grid[: len(panels)]
+    handles: dict[str, Any] = {}
+    for axes in shown:
+        for handle in axes.get_legend_handles_labels()[0]:
+            handles.setdefault(handle.get_label(), handle)
+    if handles:
+        add_legend(figure, list(handles.values()))
+    return shown
+
+
+def _stretch(panel: Panel) -> float:
+    """Return the height of a mark, in inches, so that each label has room."""
+    heights = [LINE * _filled(label).count("\n") / len(row) for label, row in panel.rows.items()]
+    return _ROW + max(0.0, *heights) / 2
+
+
+def _filled(label: str) -> str:
+    return textwrap.fill(literal(label), _LABEL)
 
 
 @styled
@@ -202,15 +218,13 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     """Draw one panel, with a caption below it, into axes of a figure."""
     height = 0.0
     ticks = []
-    labels = []
-    for label, marks in panel.rows.items():
+    for marks in panel.rows.values():
         if height and len(marks) > 1:
             axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
         ticks.append(height + (len(marks) - 1) / 2)
-        labels.append(textwrap.fill(literal(label), _LABEL))
         for mark in marks:
             if not np.isnan(mark.middle):
-                _mark(axes, mark.value, height, mark)
+                _draw_mark(axes, height, mark)
             height += 1
     if panel.of_differences:
         axes.axvline(0, color="#404040", linewidth=0.9, zorder=1)
@@ -222,42 +236,36 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     if panel.log:
         _log_axis(axes, [mark.value for mark in panel.marks])
     else:
-        axes.locator_params(axis="x", nbins=5)
-    axes.set_yticks(ticks, labels)
+        axes.locator_params(axis="x", nbins=3)
+    axes.set_yticks(ticks, [_filled(label) for label in panel.rows])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(height - 0.4, -0.75)
     axes.grid(axis="y", visible=False)
     axes.set_title(panel.title)
-    below = [
-        textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text
-    ]
-    axes.set_xlabel("\n".join(below))
+    text = textwrap.fill(literal(caption), 2 * _LABEL)
+    axes.set_xlabel(f"{panel.axis}\n{text}" if caption else panel.axis)
     for place, mark in enumerate(panel.marks):
-        _write_value(axes, mark, place)
+        _write_value(axes, panel, mark, place)
 
 
-def _write_value(axes: Axes, mark: Mark, height: float) -> None:
-    """Write the text of a mark above it, within the axes; that of a missing one at the left."""
-    if np.isnan(mark.middle):
-        axes.text(
-            0.02,
-            height,
-            literal(mark.text),
-            transform=axes.get_yaxis_transform(),
-            va="center",
-            fontsize="small",
-        )
-        return
-    across = axes.transLimits.transform(axes.transScale.transform((mark.middle, height)))[0]
-    width = _SHARE * 72 * axes.bbox.width / axes.figure.dpi
-    half = min(_LETTER * len(mark.text) / width / 2, 0.5)
+def _write_value(axes: Axes, panel: Panel, mark: Mark, height: float) -> None:
+    """Write the value of a mark above it, or the ends of an interval without one.
+
+    It is aligned so that it stays within the axes. That of a missing mark is at the left.
+    """
+    text = value_in_words(mark.value, "+" if panel.of_differences else "")
+    across = 0.0
+    if not np.isnan(mark.middle):
+        across = axes.transLimits.transform(axes.transScale.transform((mark.middle, height)))[0]
+        if np.isnan(mark.value):
+            text = f"{value_in_words(mark.low)} to {value_in_words(mark.high)}"
     axes.annotate(
-        literal(mark.text),
-        (min(max(across, half), 1 - half), height),
-        (0, 6),
+        text,
+        (min(max(across, 0.0), 1.0), height),
+        (0, 5),
         xycoords=axes.get_yaxis_transform(),
         textcoords="offset points",
-        ha="center",
+        ha="left" if across < _SIDE else "right" if across > 1 - _SIDE else "center",
         fontsize="small",
         bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "linewidth": 0},
         zorder=1.5,  # above the line at 0, and below the marks
@@ -291,58 +299,31 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
         axes.set_xlim(np.nanmin(values) / 2, 2 * np.nanmax(values))
 
 
-def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
-    look = style(mark.style) | {"linestyle": "none", "capsize": 3, "markersize": 6, **more}
+def _draw_mark(axes: Axes, height: float, mark: Mark) -> None:
+    """Draw a mark at a height, with its name as label."""
+    look = {**mark.look, "linestyle": "none", "capsize": 2, "markersize": 5}
     look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
-    ends = np.array([[value - mark.low], [mark.high - value]])
-    is_alone = np.isnan(mark.value) and not np.isnan(mark.middle)
+    look["label"] = literal(mark.name) or "_"
+    ends = np.array([[mark.value - mark.low], [mark.high - mark.value]])
+    is_alone = np.isnan(mark.value)
     if is_alone or (ends < 0).any():  # an interval without a value, or one that excludes it
         middle = (mark.low + mark.high) / 2
         reach = (mark.high - mark.low) / 2
-        interval = axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
-        if is_alone:
-            return interval
-    is_around = bool((ends >= 0).all())
-    return axes.errorbar([value], [height], xerr=ends if is_around else None, **look)
+        axes.errorbar([middle], [height], xerr=[reach], **look | {"marker": ""})
+    if not is_alone:
+        is_around = bool((ends >= 0).all())
+        axes.errorbar([mark.value], [height], xerr=ends if is_around else None, **look)
 
 
 # --- what each function's result shows ----------------------------------------------------------
 
 
 def _values(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `evaluate`, `correct` or `published`, whose intervals have no value.
-
-    It has a row for each recommender, estimator and metric, or group.
-    """
-    labels = [column for column in ("recommender", "estimator") if column in table]
-    styles: Mapping[Any, int] = {}
-    if labels:
-        distinct = list(dict.fromkeys(table[labels[-1]]))
-        if "estimator" in labels:
-            styles = line_styles(distinct)
-        else:
-            styles = {label: number for number, label in enumerate(distinct)}
+    """Lay out the result of `evaluate`, `correct` or `published`, whose intervals have no value."""
     interval = captions.interval_in_words(getattr(table, "setting", None))
-    entries = list[_Entry]()
-    for row in table.to_dict("records"):
-        words = {column: str(row[column]) for column in labels}
-        if "estimator" in words:
-            words["estimator"] = estimator_name(words["estimator"])
-        name = ": ".join(words.values())
-        number = styles[row[labels[-1]]] if labels else 0
-        if "value" in row:
-            text = value_in_words(row["value"])
-        else:
-            text = f"{value_in_words(row['low'])} to {value_in_words(row['high'])}"
-        mark = _mark_of(row, "value", text, number, row.get("assumes") != NO_BIAS)
-        part = captions.part_in_words(row)
-        if part:
-            mark = mark._replace(name=name)
-            name = part
-        entries.append((row["metric"], name, mark))
-    by_metric = bool(labels) or "group" in table or "inference" in table
+    is_filled = [row.get("assumes") != NO_BIAS for row in table.to_dict("records")]
     subject = "value" if "value" in table else "true metric"
-    panels = _panels(entries, f"{subject}, {interval}", by_metric=by_metric)
+    panels = _panels(table, "value", f"{subject}, {interval}", is_filled)
     if "assumes" in table:
         return Picture(panels, _assumptions(table, interval))
     over = captions.over_users_and_seeds if "inference" in table else captions.over_users
@@ -364,36 +345,25 @@ def _assumptions(table: pd.DataFrame, interval: str) -> str:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`.
-
-    It has a row for each metric, or a panel for each with a row for each pair or group.
-    """
-    entries = list[_Entry]()
-    pairs = dict[str, int]()
-    hollow = list[Verdict]()
+    """Lay out the result of `compare`."""
     setting = setting_of(table)
     findings = getattr(table, "findings", ())
+    verdicts = list[Verdict | None]()
     for row in table.to_dict("records"):
-        verdict = verdict_of_row(row, findings, setting.names) if findings else None
-        is_decided = verdict is not None and verdict.conclusion is Conclusion.BETTER
-        not_decided = (Conclusion.UNDECIDED, Conclusion.EQUIVALENT)
-        if verdict is not None and verdict.conclusion in not_decided:
-            hollow.append(verdict)
-        mark = _mark_of(row, "difference", difference_in_words(row, verdict), 0, is_decided)
-        pair = f"{row['b']} - {row['a']}" if "a" in row else ""
-        label = captions.part_in_words(row)
-        if label and pair:
-            mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
-        entries.append((row["metric"], label or pair, mark))
-    a, b = (setting.names or ("a", "b")) if "a" not in table else ("", "")
-    subject = f"difference ({b} - {a})" if b else "difference"
+        verdicts.append(verdict_of_row(row, findings, setting.names) if findings else None)
+    is_better = [
+        verdict is not None and verdict.conclusion is Conclusion.BETTER for verdict in verdicts
+    ]
+    subject = "difference"
+    if "a" not in table:
+        a, b = setting.names or ("a", "b")
+        subject = f"difference {b} {_MINUS} {a}"
     axis = f"{subject}, {captions.interval_in_words(getattr(table, 'setting', None))}"
-    panels = _panels(
-        entries, axis, by_metric=any(name in table for name in ("a", "group", "inference"))
-    )
+    not_decided = (Conclusion.UNDECIDED, Conclusion.EQUIVALENT)
+    hollow = [
+        verdict for verdict in verdicts if verdict is not None and verdict.conclusion in not_decided
+    ]
     sentences = [*assumed(findings, setting), captions.hollow(hollow)]
-    if ((table["low"] > table["difference"]) | (table["high"] < table["difference"])).any():
-        sentences.append(captions.BESIDE_INTERVAL)
     if "inference" in table:
         sentences.append(captions.over_users_and_seeds("interval"))
     if "group" in table:
@@ -402,28 +372,30 @@ def _differences(table: pd.DataFrame) -> Picture:
     if setting.margin is not None and not setting.margin.is_relative:
         margin = setting.margin.size
         sentences.append(captions.within_margin(setting.margin.text))
-    panels = [panel._replace(of_differences=True, margin=margin) for panel in panels]
+    panels = []
+    for panel in _panels(table, "difference", axis, is_better):
+        panels.append(panel._replace(of_differences=True, margin=margin))
     return Picture(panels, " ".join(filter(None, sentences)))
 
 
 def _expectations(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
-    entries = list[_Entry]()
-    styles = line_styles(table["estimator"])
-    for (what, name), rows in table.groupby(["metric", "recommender"], sort=False):
-        exact = float(rows["exact"].iloc[0])
-        marks = [Mark(exact, np.nan, np.nan, value_in_words(exact), 0, False, "exact")]
-        for row in rows.to_dict("records"):
-            value = float(row["expected"])
-            deviation = float(row["deviation"])
-            by = f"{estimator_name(str(row['estimator']))}, expected"
-            number = styles[row["estimator"]]
-            low = value - deviation
-            high = value + deviation
-            marks.append(Mark(value, low, high, value_in_words(value), number, True, by))
-        entries += [(what, str(name), mark) for mark in marks]
-    panels = _panels(entries, "exact and expected metric", by_metric=True)
+    """Lay out the result of `expect`, with the exact metric first in each row."""
+    expected = pd.DataFrame(table).assign(
+        value=table["expected"],
+        low=table["expected"] - table["deviation"],
+        high=table["expected"] + table["deviation"],
+    )
+    exact = expected.drop_duplicates(["metric", "recommender"])
+    exact = exact.assign(estimator="exact", value=exact["exact"], low=np.nan, high=np.nan)
+    rows = pd.concat([exact, expected]).sort_values("recommender", kind="stable", key=_in_order)
+    is_filled = (rows["estimator"] != "exact").tolist()
+    panels = _panels(rows, "value", "metric, ± one standard deviation", is_filled)
     return Picture(panels, captions.of_expectations(setting_of(table).negatives))
+
+
+def _in_order(labels: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the place of each label, in the order in which they come."""
+    return pd.Series(pd.factorize(labels)[0], index=labels.index)
 
 
 LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
@@ -435,24 +407,56 @@ LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
 """The columns of a result, and the function that lays it out."""
 
 
-def _panels(entries: Iterable[_Entry], axis: str, *, by_metric: bool) -> list[Panel]:
-    """Return a panel for each metric, or one with a row for each.
+def _panels(table: pd.DataFrame, value: str, axis: str, is_filled: Iterable[bool]) -> list[Panel]:
+    """Return a panel for each metric.
 
-    There is one if not `by_metric` and the scales are alike.
+    A row is a recommender or a pair. With groups or runs, a row is one of these, and the marks of
+    recommenders or pairs have a legend, as those of estimators have.
     """
+    names = _names(table)
+    parts = [name for name in ("group", "inference") if name in table]
+    has_estimators = "estimator" in table
+    if has_estimators:
+        series = table["estimator"]
+        labels = [names, *(table[part].map(_part_in_words) for part in parts)]
+    elif parts:
+        series = names
+        labels = [table[part].map(_part_in_words) for part in parts]
+    else:
+        series = names
+        labels = [names]
+    styles = styles_of(series, estimators=has_estimators)
+    is_pair = value == "difference" and not parts
     rows: dict[str, dict[str, list[Mark]]] = {}
-    for metric, label, mark in entries:
-        rows.setdefault(metric_name(str(metric)), {}).setdefault(label, []).append(mark)
-    if not by_metric:
-        ends = np.array([[mark.low, mark.high] for marks in rows.values() for mark in marks[""]])
-        low, high = ends[~np.isnan(ends).any(axis=1)].T
-        if not len(low) or (high - low).min() >= _NARROW * (high.max() - low.min()):
-            return [Panel("", axis, {what: marks[""] for what, marks in rows.items()})]
-    return [Panel(what, axis, marks) for what, marks in rows.items()]
+    records = table.to_dict("records")
+    texts = (", ".join(filter(None, map(str, label))) for label in zip(*labels, strict=True))
+    for row, name, label, filled in zip(records, series, texts, is_filled, strict=True):
+        legend = estimator_name(str(name)) if has_estimators else str(name) if parts else ""
+        mark = Mark(
+            float(row.get(value, np.nan)),
+            float(row["low"]),
+            float(row["high"]),
+            style(0) if is_pair else styles[name],
+            filled,
+            legend,
+        )
+        rows_of_metric = rows.setdefault(metric_name(str(row["metric"])), {})
+        rows_of_metric.setdefault(label, []).append(mark)
+    return [Panel(title, axis, marks) for title, marks in rows.items()]
 
 
-def _mark_of(row: Mapping[str, Any], value: str, *look: Any) -> Mark:
-    return Mark(float(row.get(value, np.nan)), float(row["low"]), float(row["high"]), *look)
+def _part_in_words(part: str) -> str:
+    """Return a group, or which runs a row describes in words."""
+    return in_words(part) if part in (NEW_RUNS, THESE_RUNS) else str(part)
+
+
+def _names(table: pd.DataFrame) -> pd.Series[str]:
+    """Return what each row is on: a recommender, a pair, or the only one, which has no name."""
+    if "a" in table:
+        return table["b"].astype(str) + f" {_MINUS} " + table["a"].astype(str)
+    if "recommender" in table:
+        return table["recommender"].astype(str)
+    return pd.Series("", index=table.index)
 
 
 def only_panel(panels: list[Panel]) -> Panel:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.reporting.drawing import WIDTH, literal, panels, style, styled
+from sampled_metrics.reporting.drawing import WIDTH, add_legend, literal, panels, styled, styles_of
 
 if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
     from matplotlib.axes import Axes
@@ -58,8 +58,7 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
     figure, [panel] = panels(1, 1, 2.8, note)
     figure.set_figwidth(max(WIDTH, 0.22 * table["bucket"].nunique() * (len(names) + 1)))
     draw_bars(panel, table, names, numbered=len(names) <= _NUMBERED)
-    # no bar reaches it
-    figure.legend(*panel.get_legend_handles_labels(), loc="outside upper left", ncols=4)
+    add_legend(figure)
     return figure
 
 
@@ -73,6 +72,7 @@ def draw_bars(
     buckets = list(dict.fromkeys(table["bucket"]))
     drawn = [name for name in recommenders if (table["recommender"] == name).any()]
     width = 0.92 / len(drawn)
+    styles = styles_of(recommenders)
     upright = len(drawn) > 1 and table["events"].max() >= 10_000  # five digits are wider than a bar
     for number, name in enumerate(drawn):
         place = list(recommenders).index(name)
@@ -82,7 +82,7 @@ def draw_bars(
             events.reindex(buckets),
             width,
             label=literal(name),
-            color=style(place)["color"],
+            color=styles[name]["color"],
             hatch=HATCHES[place % len(HATCHES)],
             edgecolor="white",
             lw=0.5,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,20 +18,18 @@ from sampled_metrics.core.sampling.draws import EQUAL, expected_distribution, th
 from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.drawing import (
-    literal,
-    move_clear,
-    name_lines,
+    add_legend,
+    draw_lines,
     panels,
     plain_numbers,
     styled,
-    styles,
+    styles_of,
 )
 from sampled_metrics.running import Progress, no_progress, on_one_thread
 
 if TYPE_CHECKING:  # `drawing` says in one line that matplotlib is missing
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
 
 _FEW = 4  # recommenders whose crossing lines are marked
 _MAGNIFIED = 100  # m from which a second panel shows lines on a linear scale
@@ -109,7 +107,7 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
 
     It has a panel for each estimator, and a line for each recommender. An estimator on a
     logarithmic scale has a second panel, from m = 100 on, on a linear scale. Each crossing of two
-    lines has a circle with its m.
+    lines has a circle.
     """
     contents: list[tuple[str, pd.DataFrame, bool]] = []
     for label, curves in table.groupby("estimator", sort=False):
@@ -118,44 +116,18 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
         if _is_crushed(curves) and large["negatives"].nunique() > 1:
             contents.append((f"m ≥ {_MAGNIFIED}, linear", large, True))
     crossings = [_crossings(curves) for _, curves, _ in contents]
-    circles = "  Circles: two lines cross, at this m." if any(map(len, crossings)) else ""
+    circles = "  Circles: two lines cross." if any(map(len, crossings)) else ""
     figure, axes = panels(len(contents), 2, 2.4, f"Thin lines: exact.{circles}  {note}")
-    numbers: list[Annotation] = []
     for panel, (title, curves, is_magnified), crossing in zip(
         axes, contents, crossings, strict=True
     ):
         draw_curves(panel, curves, is_magnified=is_magnified)
-        numbers += _draw_crossings(panel, crossing, curves)
+        panel.plot(*crossing.T, "o", color="black", fillstyle="none", markersize=9)
         panel.set_title(title)
     for panel in axes[1::2]:
         panel.set_ylabel("")
-    name_lines(*dict.fromkeys([*axes[1::2], axes[-1]]))
-    move_clear(numbers)
+    add_legend(figure)
     return figure
-
-
-def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> list[Annotation]:
-    """Draw a circle with its m at each crossing of curves, and return these numbers.
-
-    Crossings are (crossings, 2): m and per cent. The number is below the circle, on the side that
-    falling or rising curves leave free, or above it at the first sample size.
-    """
-    if len(crossings):
-        panel.margins(y=0.15)
-    by_size = curves.groupby("negatives")["expected"].mean()
-    side = "right" if by_size.iloc[0] > by_size.iloc[-1] else "left"
-    numbers = []
-    for m, height in crossings:
-        panel.plot(m, height, "o", color="black", fillstyle="none", markersize=9)
-        below: Any = {"xytext": (-5 if side == "right" else 5, -6), "ha": side, "va": "top"}
-        above: Any = {"xytext": (5, 6), "ha": "left", "va": "bottom"}
-        place = above if m < 1.2 * by_size.index[0] else below
-        numbers.append(
-            panel.annotate(
-                f"{m:.0f}", (m, height), textcoords="offset points", fontsize="small", **place
-            )
-        )
-    return numbers
 
 
 def _crossings(table: pd.DataFrame) -> Floats:
@@ -190,12 +162,13 @@ def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False)
         is_magnified: whether the scale is linear whatever the values, and leaves the exact ones
             out.
     """
-    curves = list(table.groupby("recommender", sort=False))
-    for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
-        panel.plot(curve["negatives"], 100 * curve["expected"], label=literal(str(name)), **style)
-        if not is_magnified:
-            exact = 100 * curve["exact"].iloc[0]
-            panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
+    in_percent = table.assign(expected=100 * table["expected"])
+    styles = styles_of(table["recommender"])
+    draw_lines(panel, in_percent, "recommender", "negatives", "expected", styles, marked=True)
+    if not is_magnified:
+        for name, exact in table.groupby("recommender", sort=False)["exact"].first().items():
+            look = styles[name] | {"marker": None, "linewidth": 0.7}
+            panel.axhline(100 * exact, **look)
     panel.set(
         xscale="log",
         xlabel="negatives sampled, m",

@@ -58,7 +58,7 @@ class CandidateOrder:
             for user, length in zip(users.tolist(), lengths.tolist(), strict=True):
                 candidates = self._order_of_user(user, order)
                 digests.append(_digest(f"{self._user_ids.text[user]}\0".encode(), candidates))
-                orders.append(candidates[:length])
+                orders.append(candidates[:length].copy())  # a view would keep all of them
             self._starts: Ints | None = np.cumsum([0, *map(len, orders)])
             self._candidates: NDArray[np.integer] = np.concatenate(orders)
             self.digests = {"order": "a function", "orders": sum_of_digests(digests)}

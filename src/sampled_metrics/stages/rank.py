@@ -305,7 +305,7 @@ class _Run:
                     ranks = replace(self._computed(journal, earlier), begun=journal.begun)
                     ranks.write(path)
                     return ranks
-        self._remark(f"reads {self.file}, and scores nothing", earlier.begun)
+        self._remark(f"reads {self.file}, and scores nothing", earlier.begun, stacklevel=4)
         return (
             earlier if earlier.depth == self.design.depth else earlier.at_depth(self.design.depth)
         )
@@ -335,7 +335,7 @@ class _Run:
             counts = prepared.counts(scorer, self.ranker, self.design)
             if journal is not None and (earlier is not None or scorer.count):
                 source = journal.name if earlier is None else self.file
-                self._remark(f"goes on from {source}", journal.begun)
+                self._remark(f"goes on from {source}", journal.begun, stacklevel=5)
             if earlier is None:
                 counts.begin()
             else:
@@ -352,10 +352,10 @@ class _Run:
                     warnings.warn(outlook, Remark, stacklevel=4)
         return counts.ranks(self.digests)
 
-    def _remark(self, what: str, begun: str) -> None:
+    def _remark(self, what: str, begun: str, stacklevel: int) -> None:
         """Say what the run goes on from, and whose scores these are."""
         text = f"{what}: ranker {self.ranker.name}, begun {begun}"
-        warnings.warn(text, Remark, stacklevel=5)
+        warnings.warn(text, Remark, stacklevel=stacklevel)
 
 
 def require_depth(depth: Any) -> None:

@@ -293,6 +293,11 @@ class Validator:
                 self._require_step(step)  # calls of other threads have raised it
             return self._judged(ranks, self._state.last + 1 if step is None else int(step), start)
 
+    def __repr__(self) -> str:
+        if not self._state.rows:
+            return "Validator: no epochs yet; call it with the scores of an epoch"
+        return f"Validator\n{self.history.to_string(index=False)}"
+
     @property
     def contenders(self) -> list[int]:
         """The epochs that may be the best so far, by the first metric.

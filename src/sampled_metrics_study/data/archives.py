@@ -11,18 +11,18 @@ reached.
 """
 
 import gzip
+import hashlib
 import io
 import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from sampled_metrics import file_io
 from sampled_metrics.errors import ConfigError, DataError, reason
 
 if TYPE_CHECKING:
@@ -255,8 +255,20 @@ def member(urls: Sequence[str]) -> str | None:
     return next((parse_address(url).member for url in urls if url.startswith(SCHEME)), None)
 
 
-def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = False) -> None:
-    """Check that a file has the expected checksums or, without any, that it is not a web page.
+def digests(path: Path) -> dict[str, str]:
+    """Return the MD5 and the SHA-256 of a file, which is read once."""
+    hashes = {name: hashlib.new(name, usedforsecurity=False) for name in ("md5", "sha256")}
+    with path.open("rb") as file:
+        while block := file.read(2**20):
+            for hashed in hashes.values():
+                hashed.update(block)
+    return {name: hashed.hexdigest() for name, hashed in hashes.items()}
+
+
+def verify(
+    path: Path, *, md5: str | None, sha256: str | None, is_own: bool = False
+) -> dict[str, str]:
+    """Return the digests of a file that has the expected ones or, without any, is no web page.
 
     Args:
         path: the file.
@@ -268,7 +280,8 @@ def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = Fa
         DataError: the file cannot be read or is not the expected one.
     """
     try:
-        fault = fault_of(path, expected_digests(md5, sha256))
+        actual = digests(path)
+        fault = fault_of(path, expected_digests(md5, sha256), actual)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if fault is not None:
@@ -276,6 +289,7 @@ def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = Fa
         raise DataError(
             f"{path}: {fault}; {instead}, or state its own md5 or sha256 (md5: null for none)"
         )
+    return actual
 
 
 def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None:
@@ -314,12 +328,11 @@ def expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
     }
 
 
-def fault_of(path: Path, expected: dict[str, str]) -> str | None:
-    """Return the reason why a file is not the expected one; None if it is."""
+def fault_of(path: Path, expected: dict[str, str], actual: Mapping[str, str]) -> str | None:
+    """Return the reason why a file with these digests is not the expected one; None if it is."""
     web_page = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
-        actual = file_io.digest(path, algorithm)
-        if actual != digest:
+        if actual[algorithm] != digest:
             fault = web_page or "the file is damaged or is not the one configured"
-            return f"{algorithm} is {actual}, expected {digest}: {fault}"
+            return f"{algorithm} is {actual[algorithm]}, expected {digest}: {fault}"
     return None if expected else web_page

@@ -21,6 +21,7 @@ from sampled_metrics_study.data.archives import (
     MAX_BYTES,
     SCHEME,
     Wheel,
+    digests,
     expected_digests,
     fault_of,
     file_name,
@@ -94,7 +95,7 @@ def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
         _fetch_wheel(parse_address(url), path)
     else:
         _fetch_http(url, path, bool(expected))
-    fault = fault_of(path, expected)
+    fault = fault_of(path, expected, digests(path))
     if fault is not None:
         raise DownloadError(fault)
 

@@ -376,6 +376,15 @@ FORMATS = {
 """The formats by the `format` of a dataset's config entry."""
 
 
+_USUAL_NAMES = {
+    "csv": "delimited",
+    "tsv": "delimited",
+    "json": "json-lines",
+    "jsonl": "json-lines",
+}
+"""Usual names of files → the format that reads them."""
+
+
 def get(name: str) -> Format:
     """Return the format of a name.
 
@@ -385,9 +394,8 @@ def get(name: str) -> Format:
     if name in FORMATS:
         return FORMATS[name]
     names = sorted(FORMATS)
-    raise ConfigError(
-        f"unknown format {name!r}{did_you_mean(name, names)}; it may be {', '.join(names)}"
-    )
+    usual = f" (write {_USUAL_NAMES[name]})" if name in _USUAL_NAMES else did_you_mean(name, names)
+    raise ConfigError(f"unknown format {name!r}{usual}; it may be {', '.join(names)}")
 
 
 def read_events(

@@ -120,8 +120,9 @@ def json_rows(
                 places.append(number)
             elif not skips_bad_lines:
                 content = line[:80].decode(errors="backslashreplace")
+                hint = "; write an object on each line" if line.startswith(b"[") else ""
                 raise DataError(
-                    f"{name}, line {number}: expected an object of JSON, got {content!r}"
+                    f"{name}, line {number}: expected an object of JSON, got {content!r}{hint}"
                 )
             if is_first and not skips_bad_lines:
                 require_columns(

@@ -16,7 +16,7 @@ from sampled_metrics.checks import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.running import on_one_thread
 from sampled_metrics_study.recommenders.models import SimilarityModel
-from sampled_metrics_study.recommenders.recommender import Recommender, parameter
+from sampled_metrics_study.recommenders.recommender import Recommender, dense_memory, parameter
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class EASE(Recommender):
     regularization: float = parameter(
         "λ, the weight of ‖B‖²", default=500.0, type="number", exclusiveMinimum=0
     )
+
+    def memory(self, users: int, items: int, events: int) -> int:
+        """Return the bytes of the matrix, of its inverse and of a copy."""
+        return dense_memory(items)
 
     @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics.running import on_one_thread
 from sampled_metrics_study.recommenders.models import FactorModel
-from sampled_metrics_study.recommenders.recommender import Recommender, parameter
+from sampled_metrics_study.recommenders.recommender import Recommender, factor_memory, parameter
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ class IALS(Recommender):
         type="number",
         exclusiveMinimum=0,
     )
+
+    def memory(self, users: int, items: int, events: int) -> int:
+        """Return the bytes of the factors."""
+        return factor_memory(users, items, self.factors)
 
     @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:

@@ -122,6 +122,24 @@ class Recommender(ABC):
             rng: the source of everything random.
         """
 
+    def memory(self, users: int, items: int, events: int) -> int:
+        """Return about how many bytes training and ranking hold beside the split.
+
+        It is what a cluster is asked for, and changes no result. A class that does not say has 4
+        GB.
+        """
+        return 4 * 10**9
+
+
+def dense_memory(items: int) -> int:
+    """Return the bytes of three dense matrices of similarities of items."""
+    return 3 * 8 * items**2
+
+
+def factor_memory(users: int, items: int, factors: int) -> int:
+    """Return the bytes of factors of users and items, which are held three times."""
+    return 3 * 8 * factors * (users + items)
+
 
 def takes_events(kind: type[Recommender]) -> bool:
     """Return whether the method `fit` of a class takes the times and the order of the events."""

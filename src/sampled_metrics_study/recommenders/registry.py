@@ -5,6 +5,7 @@ from typing import Any
 
 from sampled_metrics.checks import did_you_mean
 from sampled_metrics.errors import ConfigError
+from sampled_metrics_study.recommenders.implicit_library import CONSTRUCTORS
 from sampled_metrics_study.recommenders.recommender import Recommender, class_at
 
 RECOMMENDERS = {
@@ -36,6 +37,8 @@ def recommender_type(kind: str) -> type[Recommender]:
         return class_at(f"{__package__}.{RECOMMENDERS[kind]}")
     if "." not in kind:
         guess = did_you_mean(kind, list(RECOMMENDERS))
+        if kind in CONSTRUCTORS:
+            guess = f" (a model of the library implicit: type: implicit, model: {kind})"
         raise ConfigError(
             f"unknown recommender type {kind!r}{guess}; it may be {', '.join(RECOMMENDERS)}, or "
             "the path of a class, as mine.models.Mine"

@@ -8,7 +8,12 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics_study.recommenders.models import FactorModel, Model, RandomModel
-from sampled_metrics_study.recommenders.recommender import COUNT, Recommender, parameter
+from sampled_metrics_study.recommenders.recommender import (
+    COUNT,
+    Recommender,
+    factor_memory,
+    parameter,
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,10 @@ class Popularity(Recommender):
         # one factor, so products are exact
         return FactorModel(np.ones((users, 1)), events[:, np.newaxis])
 
+    def memory(self, users: int, items: int, events: int) -> int:
+        """Return the bytes of one factor."""
+        return factor_memory(users, items, 1)
+
 
 @dataclass(frozen=True)
 class RandomScores(Recommender):
@@ -34,6 +43,10 @@ class RandomScores(Recommender):
     def fit(self, training: csr_array, rng: np.random.Generator) -> RandomModel:
         """Draw the key of the scores from rng; the events do not matter."""
         return RandomModel(int(rng.integers(2**64, dtype=np.uint64)))
+
+    def memory(self, users: int, items: int, events: int) -> int:
+        """Return 0: the model is a key."""
+        return 0
 
 
 @dataclass(frozen=True)

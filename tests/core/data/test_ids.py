@@ -95,10 +95,8 @@ USERS = np.arange(120, dtype=np.float64) + LARGE
 
 def test_120_users_are_not_61():
     assert len(np.unique(USERS)) == 61
-    ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 1})
-    with pytest.raises(
-        DataError, match=r"^ranks, user 9007199254740992\.0: user is 9007199254740992\.0, a float"
-    ):
+    ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 50})
+    with pytest.raises(DataError, match=r"^ranks, row 1: user is 9007199254740992\.0"):
         sm.exact_ranks(ranks)
     exact = ranks.assign(user=LARGE + np.arange(120))
     assert len(np.unique(sm.exact_ranks(exact).user)) == 120
@@ -199,9 +197,9 @@ def test_groups_of_a_mapping_are_by_the_same_rule():
     groups = {1.0: "old ", "2": "old", np.int64(3): 7.0, " 4": "7"}
     result = sm.evaluate(ranks, metrics="recall@1", groups=groups)
     assert result["group"].tolist() == ["all", "7", "old"]
-    with pytest.raises(DataError, match=r"^groups: user 7 is there twice, as text"):
+    with pytest.raises(DataError, match="groups: the user 7"):
         sm.evaluate(ranks, groups={7: "a", "7": "b"})
-    with pytest.raises(DataError, match=r"^groups: 1 user of the ranks have none, for instance 4"):
+    with pytest.raises(DataError, match=r"groups .* user 4"):
         sm.evaluate(ranks, groups={1: "a", 2: "a", 3: "b", 4: np.nan})
 
 

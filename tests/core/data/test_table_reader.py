@@ -124,7 +124,7 @@ def sm_columns(content):
     ids=["a name twice", "more fields at first", "more fields later", "an open quotation mark"],
 )
 def test_a_table_that_pandas_would_read_otherwise_is_refused(content):
-    with pytest.raises(DataError, match=r"^f, line [123]: "):
+    with pytest.raises(DataError, match=r"^f(, line [123])?: "):
         sm.exact_ranks(sm_columns(content), candidates=9)
 
 

@@ -2,14 +2,12 @@
 
 import math
 
-import pytest
-
-from sampled_metrics.core.evaluation.verdict import Conclusion, Size, Verdict
+from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict
 from sampled_metrics.core.evaluation.words import captions
 from sampled_metrics.core.inference.setting import Setting
 
 
-def verdict(conclusion, size=Size.UNKNOWN):
+def verdict(conclusion):
     """On A against a recommender that is called undecided, the second one."""
     return Verdict(
         metric="auc",
@@ -22,28 +20,8 @@ def verdict(conclusion, size=Size.UNKNOWN):
         high=0.15,
         p_value=0.01,
         conclusion=conclusion,
-        size=size,
         users=50,
     )
-
-
-DIFFERENCE = {"difference": 0.1, "low": 0.058, "high": 0.142}
-
-CASES = {
-    "better": (verdict(Conclusion.BETTER), "+0.1: undecided is better"),
-    "by more": (
-        verdict(Conclusion.BETTER, Size.MORE),
-        "+0.1: undecided is better by more than the margin",
-    ),
-    "undecided": (verdict(Conclusion.UNDECIDED), "+0.1: undecided"),
-    "no verdict": (verdict(Conclusion.NO_VERDICT), "+0.1: no verdict"),
-    "not defined": (None, "not defined"),
-}
-
-
-@pytest.mark.parametrize(("verdict", "text"), CASES.values(), ids=CASES)
-def test_a_difference_has_its_verdict(verdict, text):
-    assert captions.difference_in_words(DIFFERENCE, verdict) == text
 
 
 def test_hollow_marks_are_named_by_their_conclusions_and_not_at_all_if_there_are_none():
@@ -56,20 +34,21 @@ def test_hollow_marks_are_named_by_their_conclusions_and_not_at_all_if_there_are
     assert captions.hollow([]) == ""
 
 
-def test_values_and_intervals():
-    assert (captions.value_in_words(0.123456), captions.value_in_words(math.nan)) == (
-        "0.1235",
-        "not defined",
-    )
-    assert (captions.width_in_words(0.5), captions.width_in_words(math.nan)) == (
-        "0.5",
-        "no interval",
-    )
+def test_a_value_has_a_minus_sign_and_a_missing_one_is_not_defined():
+    texts = [captions.value_in_words(value) for value in (0.123456, -0.5, math.nan)]
+    assert texts == ["0.1235", "−0.5", "not defined"]
+    assert captions.value_in_words(0.5, sign="+") == "+0.5"
+
+
+def test_intervals_and_assumptions():
     interval = captions.interval_in_words(Setting(confidence_level=0.9))
     assert interval == "90 % interval"
-    names_by_assumption = {"none": ["Free", "Decreasing of b"], "bias is zero": ["BV 1"]}
+    names_by_assumption = {
+        "uniform negatives": ["Free", "Decreasing of b"],
+        "bias is zero": ["BV 1"],
+    }
     assert captions.assumed_by_estimators(names_by_assumption, interval) == (
-        "Free, Decreasing of b: the 90 % interval holds the true metric without an assumption on "
-        "the ranks. BV 1: the 90 % interval holds the true metric only if the bias of the "
-        "estimator is zero (hollow)."
+        "Free, Decreasing of b: the 90 % interval holds the true metric if negatives are drawn "
+        "uniformly, whatever the ranks are. BV 1: the 90 % interval holds the true metric only if "
+        "the bias of the estimator is zero (hollow)."
     )

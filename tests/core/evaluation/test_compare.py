@@ -307,7 +307,7 @@ def test_a_sentence_has_the_numbers_and_what_they_assume_and_no_advice(ranks):
         "AUC: good and fair are better than poor. good and fair cannot be distinguished."
     )
     sampled = np.random.default_rng(1).integers(1, 6, size=(2, 30))
-    two = compare(*sampled, candidates=11, negatives=4, metrics="auc")
+    two = compare(*sampled, candidates=11, negatives=4, metrics="ap")
     assert "use-plan" in {finding.kind for finding in two.findings}
     [row] = two.itertuples()
     sentence = two.sentence()

@@ -94,7 +94,6 @@ def test_names_that_look_like_other_words_are_kept(name):
         ("equivalent", {"relative": 0.05}, "X and Y are equivalent; … (+5 % of the worse value)"),
         ("undecided", {}, "AP: undecided; … includes 0 (p = 0.0123)."),
         ("undecided", {"inference": "new_runs"}, "AP of new runs: undecided"),
-        ("no-verdict", {}, "AP: no verdict, as the interval excludes"),
         ("no-verdict", {"low": np.nan}, "AP: no verdict."),
     ],
 )

@@ -97,7 +97,6 @@ def test_of_users_who_are_all_alike_a_bound_may_have_the_share_that_nobody_shows
 def test_the_threshold_is_that_of_chi_square_for_many_and_of_an_unseen_value_for_one():
     assert threshold(0.05, 1) == pytest.approx(np.log(40))
     assert threshold(0.05, 1e9) == pytest.approx(stats.chi2.isf(0.05, 1) / 2)
-    assert threshold(0.05, 1e9, freedom=3) == pytest.approx(stats.chi2.isf(0.05, 3) / 2)
 
 
 def test_intervals_are_students_of_many_users_and_without_bounds():

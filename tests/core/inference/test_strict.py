@@ -221,5 +221,5 @@ def test_an_assumption_that_is_wrong_unnoticed_and_would_decide_alone_is_left_ou
     sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, 99)
     table = correct(sampled, candidates=n, negatives=99, estimators=DECREASING, metrics="recall@10")
     assert "narrow" in [finding.kind for finding in table.findings]
-    assert table["assumes"].item() == "none"
+    assert table["assumes"].item() == "uniform negatives"
     assert table["low"].item() <= 0.0124 <= table["high"].item()

@@ -339,7 +339,8 @@ def test_keys_of_json_in_any_order_and_others_ignored_and_times_exact_or_written
 
 
 BAD = {
-    **{line: f"expected an object of JSON, got '{line}'" for line in ("{", "[1]", "")},
+    **{line: f"expected an object of JSON, got '{line}'" for line in ("{", "")},
+    "[1]": "expected an object of JSON, got '[1]'; write an object on each line",
     '{"u": 1}': "i is empty; or state on_bad_lines: skip",
     **{
         f'{{"u": {user}, "i": 2}}': "u is empty; or state on_bad_lines: skip"

@@ -34,6 +34,11 @@ def test_a_config_is_complete_and_allowed(
     complete_config(ROOT / f"examples/{name}.yaml")
 
 
+def test_the_config_of_the_catalog_is_complete_and_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / ".test")
+    assert complete_config(ROOT / ".test/config.yaml")["study"] == ["films"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:

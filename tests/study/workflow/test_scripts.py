@@ -206,11 +206,10 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> Non
     assert exact_ranks(Path("imported.csv.gz")).above.tolist() == [0, 7, 3]
     [line] = imported("user,rank\na,0\nb,9\n", {}, from_0, before=from_0_to_8)
     assert line.startswith("error: mine.csv, line 3: rank 9 (ties included) is above")
-    like_a_sample = "candidates,rank\n" + "".join(f"1000,{1 + row % 399}\n" for row in range(798))
+    like_a_sample = "candidates,rank\n" + "".join(f"1000,{1 + row % 99}\n" for row in range(798))
     assert imported(like_a_sample, {}, {"mine": MINE["mine"] | {"exact": True}}) == []
     [line] = imported(like_a_sample, {}, MINE)
-    assert line.startswith("error: ranks: no rank of 798 is above 399 of 1000 candidates")
-    assert line.endswith("in a config exact: true)")
+    assert "exact: true" in line
     # the key `ranks` of a dataset takes the same way
     [line] = imported(
         "candidates,rank\n9,10\n", BOOKS | {"ranks": {"popular": "mine.csv"}}, POPULAR
@@ -250,7 +249,6 @@ def beside(script: str, ranks: str) -> list[str]:
         "recommenders": ["popular", "mine"],
         "place": "dataset",
         "subject": "own",
-        "options": {"metrics": ["ap"], "repetitions": 1},
         "arguments": arguments(FIGURES["dataset"], config),
     }
     outputs = {
@@ -260,7 +258,7 @@ def beside(script: str, ranks: str) -> list[str]:
     }
     return run_script(
         script,
-        input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "estimates": [], "expected": []},
+        input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "samples": []},
         output=outputs,
         params=params,
     )

@@ -64,19 +64,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.to_csv(RANKS["elsewhere"], index=False)
         params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
         params |= {
+            "tie_rules": ["random"],
             "assume_replacement": True,
             "recommenders": list(RANKS),
             "place": "dataset",
             "subject": "made-up",
-            "options": {"metrics": config["metrics"], "repetitions": 2},
         }
         for name, ranks in RANKS.items():
             refusals = run_script(
                 "sample",
                 input={"ranks": ranks},
-                output={
-                    kind: f"{kind}-{name}.csv" for kind in ("estimates", "expected", "conditions")
-                },
+                output={"samples": f"samples-{name}.npz"},
                 params=params,
                 wildcards={"recommender": name},
             )
@@ -84,8 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         inputs = {
             "facts": "dataset.json",
             "ranks": list(RANKS.values()),
-            "estimates": [f"estimates-{name}.csv" for name in RANKS],
-            "expected": [f"expected-{name}.csv" for name in RANKS],
+            "samples": [f"samples-{name}.npz" for name in RANKS],
         }
         kinds_of_table = {
             "studied": "csv md html",
@@ -97,6 +94,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for name, kinds in kinds_of_table.items()
             for kind in kinds.split()
         }
+        for kind in ("estimates", "expected", "conditions"):
+            outputs[kind] = [f"{kind}-{name}.csv" for name in RANKS]
         assert run_script("tables", input=inputs, output=outputs, params=params) == []
     return folder
 

@@ -13,7 +13,7 @@ from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import tables
 from sampled_metrics_study.decided import Exact, exact_findings
-from sampled_metrics_study.repetitions import Evaluation, by_size, exact_moments, repeat
+from sampled_metrics_study.repetitions import Evaluation, by_size, estimates, exact_moments, samples
 from sampled_metrics_study.summary import Studied, answer, stage_costs, summary
 
 
@@ -153,7 +153,7 @@ def test_the_answer_by_hand():
     assert {key: correction[key] for key in by_hand} == pytest.approx(by_hand, abs=1e-5)
     # has the exact deviations
     once = answer_of(third=METRICS.assign(sd=np.nan, sd_exact=METRICS["sd"]))
-    for exact, sampled in (answer["sides"], once["sides"]):
+    for sampled, exact in (answer["sides"], once["sides"]):
         assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
@@ -548,10 +548,10 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
     evaluation = Evaluation(
         SamplingDesign(100), 20, ["default"], ["uncorrected", "bv-0.1"], [*LABELS], False
     )
-    runs = {
-        name: repeat(table, evaluation, np.random.default_rng(7))
-        for name, table in rank_tables.items()
-    }
+    runs = {}
+    for name, table in rank_tables.items():
+        drawn = samples(table, evaluation.design, 20, ["random"], np.random.default_rng(7))
+        runs[name] = estimates(table, evaluation, drawn)
     expected = {name: exact_moments(table, evaluation) for name, table in rank_tables.items()}
     findings = exact_findings(rank_tables, [*LABELS])
     decided = {(better, worse) for label, better, worse in findings.decided if label == "recall@10"}

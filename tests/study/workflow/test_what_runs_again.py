@@ -4,9 +4,11 @@ A job of one recommender is written with its name, as ``train X``. X has a rando
 Y has neither, and elsewhere has ready-made ranks.
 """
 
+import json
 import os
 import re
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +43,7 @@ SIZES = [10, 200, 500, 5000]
 IMPORTED = {"import_ranks", *ranked("elsewhere")}
 
 CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "another dataset": (
-        {"datasets": {"other": {"path": "made-up.zip", "format": "movielens-dat"}}},
-        SUMMARY,
-    ),
     "seed": ({"seed": 7}, {"toy_tables", "toy_fidelity", *made("X"), *jobs("sample")}),
-    "urls beside a path": (
-        {"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}},
-        SUMMARY,
-    ),
     "sha256": ({"datasets": {"made-up": {"sha256": "0" * 64}}}, {"verify", *SUMMARY}),
     "member": ({"datasets": {"made-up": {"member": "*.dat"}}}, SPLIT),
     "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
@@ -67,14 +61,18 @@ CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "Y.exponent": ({"recommenders": {"Y": {"exponent": 2}}}, made("Y")),
     "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
     "ranking.precision": ({"ranking": {"precision": "float32"}}, {"rank X", *ranked("X")}),
-    "metrics": ({"metrics": ["recall@10", "ap"]}, {*jobs("sample"), "tables", *SUMMARY}),
+    "metrics": ({"metrics": ["recall@10", "ap"]}, {"tables", *SUMMARY}),
+    "metrics in another order": (
+        {"metrics": ["auc", "ap", "ndcg@10", "recall@10"]},
+        {"tables", "figures", *SUMMARY},  # Figure 6 has the first one
+    ),
     "sampling.negatives": ({"sampling": {"negatives": 10}}, {*jobs("sample"), "tables", *SUMMARY}),
     "sampling.replacement": ({"sampling": {"replacement": True}}, {*jobs("sample"), *LATER}),
     "estimators": (
         {"estimators": ["uncorrected", "bv-0.5"]},
-        {*jobs("sample"), "tables", *SUMMARY},
+        {"tables", *SUMMARY},
     ),
-    "estimator_model": ({"estimator_model": "design"}, {*jobs("sample"), *LATER}),
+    "estimator_model": ({"estimator_model": "design"}, LATER),
     "margin": ({"margin": 0.01}, SUMMARY),
     "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
     # no longer the paper's
@@ -96,35 +94,17 @@ CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
 }
-HISTOGRAM = "src/sampled_metrics/reporting/rank_histogram.py"
 AFTER_METRICS = {*jobs("sample"), *LATER, *TOY, "toy_figures"}
+"""What runs code of the library beside that of training."""
+ALL = {"verify", *SPLIT, *IMPORTED, *AFTER_METRICS}
 FILE_EDITS = {
-    "src/sampled_metrics/core/metrics.py": AFTER_METRICS,  # an entry of the registry
-    "src/sampled_metrics/core/estimators/linear.py": AFTER_METRICS,
-    "src/sampled_metrics_study/recommenders/ease.py": set(),  # nobody has it
-    "src/sampled_metrics_study/recommenders/registry.py": set(),  # an entry of the registry
-    "src/sampled_metrics_study/recommenders/ials.py": made("X"),
-    "src/sampled_metrics_study/recommenders/models.py": made("X", "Y"),
-    "src/sampled_metrics_study/recommenders/ranking.py": {
-        *jobs("rank", names=("X", "Y")),
-        *ranked("X", "Y"),
-    },
-    "src/sampled_metrics/core/ranks/exact.py": {
-        "import_ranks",
-        *jobs("rank", names=("X", "Y")),
-        *AFTER_METRICS,
-    },
-    "src/sampled_metrics/ranking/split.py": SPLIT,
-    "src/sampled_metrics_study/repetitions.py": {
-        *jobs("sample"),
-        "tables",
-        "toy_fidelity",
-        *SUMMARY,
-    },
-    HISTOGRAM: {"figures", *SUMMARY},
-    "src/sampled_metrics_study/templates/summary.html": SUMMARY,
-    "src/sampled_metrics_study/summary.py": SUMMARY,
-    "src/sampled_metrics/__main__.py": set(),
+    "src/sampled_metrics/core/metrics.py": AFTER_METRICS,
+    "src/sampled_metrics_study/recommenders/ease.py": AFTER_METRICS,  # nobody has it
+    "src/sampled_metrics_study/recommenders/ials.py": {*made("X"), *AFTER_METRICS},
+    "src/sampled_metrics_study/recommenders/models.py": ALL,
+    "src/sampled_metrics/core/ranks/exact.py": ALL,
+    "src/sampled_metrics/ranking/split.py": ALL,
+    "src/sampled_metrics_study/templates/summary.html": AFTER_METRICS,
     "scripts/tables.py": {"tables", "toy_tables", "toy_fidelity", *SUMMARY},
     "scripts/train.py": made("X", "Y"),
     "workflow/report/table-3.rst": SUMMARY,
@@ -139,12 +119,21 @@ WORDS = {
         "\nCOLUMNS =",
         "\n# of a file\nCOLUMNS =",
     ),
-    "an import for type checkers": (
-        "src/sampled_metrics/file_io.py",
-        "if TYPE_CHECKING:",
-        "if TYPE_CHECKING:\n    import re",
-    ),
 }
+SAME: dict[str, dict[str, Any]] = {
+    "a whole number with a point": {"datasets": {"made-up": {"min_rating": 0.0}}},
+    "a default of a dataset": {"datasets": {"made-up": {"core": 0, "repeated": "earliest"}}},
+    "defaults in another order": {"split": {"held_out": 1, "strategy": "last-event"}},
+    "a default of a recommender": {"recommenders": {"X": {"initial_deviation": 0.1}}},
+    "a default of a figure": {"figures": {"figure-5": {"edges": [10, 100, 300, 1000]}}},
+    "another dataset that is not studied": {
+        "datasets": {"other": {"path": "made-up.zip", "format": "movielens-dat"}}
+    },
+    "addresses beside a path": {
+        "datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}
+    },
+}
+"""Changes of the config that say nothing new."""
 
 
 @pytest.fixture
@@ -181,29 +170,57 @@ def test_after_an_edit(project: Project, what: str) -> None:
     assert planned(project) == runs
 
 
-def test_after_edits_of_the_config_and_of_files_and_of_what_does_not_count(
-    project: Project,
-) -> None:
+def test_after_edits_of_the_config_and_of_files(project: Project) -> None:
     """Several of the above at once, as a dry run takes seconds."""
-    changes, planned_by_config = CONFIG_EDITS["sampling.negatives"]
-    files = [HISTOGRAM, "scripts/tables.py", "src/sampled_metrics/__main__.py"]
-    edit(project, changes, files)
+    changes = merged(CONFIG_EDITS["sampling.negatives"][0], CONFIG_EDITS["Y.exponent"][0])
+    edit(project, changes, ["scripts/tables.py"])
+    runs = [CONFIG_EDITS[name][1] for name in ("sampling.negatives", "Y.exponent")]
+    assert planned(project) == FILE_EDITS["scripts/tables.py"].union(*runs)
+
+
+def backwards(mapping: dict[str, Any]) -> dict[str, Any]:
+    """A mapping with the keys in the other order."""
+    return dict(reversed(mapping.items()))
+
+
+def test_what_says_nothing_new_runs_nothing(project: Project) -> None:
+    """Stated defaults, other numbers of parts, moved and touched files, comments and docstrings."""
+    config = reduce(merged, SAME.values(), STUDY | {"recommenders": MORE})
+    config["datasets"]["made-up"] = backwards(config["datasets"]["made-up"])
+    config["recommenders"]["X"] = backwards(config["recommenders"]["X"])
+    moved = project.folder / "moved"
+    moved.mkdir()
+    (project.folder / "made-up.zip").rename(moved / "events.zip")
+    (project.folder / RANKS).rename(moved / RANKS)
+    config["datasets"]["made-up"]["path"] = str(moved / "events.zip")
+    config["recommenders"]["elsewhere"]["path"] = f"moved/{RANKS}"
+    project.configure(**config)
     for file, old, new in WORDS.values():
         text = (project.folder / file).read_text(encoding="utf-8")
         assert old in text
         (project.folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    (project.folder / "src/sampled_metrics_study/recommenders/new.py").write_text(
-        "", encoding="utf-8"
-    )
-    for file in (
-        "made-up.zip",
-        RANKS,
-        "scripts/train.py",
-        "config.yaml",
-        "src/sampled_metrics/errors.py",
-    ):
+    for file in (f"moved/{RANKS}", "scripts/train.py", "config.yaml"):
         (project.folder / file).touch()
-    assert planned(project) == planned_by_config.union(*(FILE_EDITS[file] for file in files))
+    (project.folder / "src/sampled_metrics/errors.py").touch()
+    assert planned(project, "--set-scatter", "users=3") == set()
+
+
+def test_a_run_says_that_jobs_used_other_versions(project: Project) -> None:
+    """A newer library is installed after training, and a margin is stated."""
+    path = project.folder / "results/made-up/models/X.json"
+    versions = json.loads(path.read_text(encoding="utf-8"))
+    used = versions["software"]["implicit"]
+    before = path.stat()
+    text = path.read_text(encoding="utf-8").replace(f'"implicit": "{used}"', '"implicit": "0.5.0"')
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    edit(project, {"margin": 0.01})
+    ran = project.snakemake("results/provenance.json", "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    provenance = json.loads((project.folder / "results/provenance.json").read_text("utf-8"))
+    assert "0.5.0 (train X on made-up)" in provenance["versions"]["implicit"]
+    assert used in provenance["versions"]["implicit"]
+    assert "(" not in provenance["versions"]["numpy"]
 
 
 @pytest.mark.slow

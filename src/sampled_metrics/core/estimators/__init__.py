@@ -100,8 +100,8 @@ class Entry:
 
 
 ESTIMATORS = (
-    Entry("decreasing", _BOUNDS, "Decreasing", arguments=("decreasing",), lines={"decreasing": 11}),
-    Entry("free", _BOUNDS, "Free", arguments=("free",), lines={"free": 12}),
+    Entry("decreasing", _BOUNDS, "Decreasing", arguments=("decreasing",), lines={"decreasing": 10}),
+    Entry("free", _BOUNDS, "Free", arguments=("free",), lines={"free": 11}),
     Entry(
         "uncorrected",
         "sampled_metrics.core.estimators.linear.Uncorrected",
@@ -158,7 +158,7 @@ ESTIMATORS = (
         lines={"mes": 8},
     ),
     Entry(
-        "smooth", "sampled_metrics.core.estimators.smooth.Smooth", "Smooth", lines={"smooth": 10}
+        "smooth", "sampled_metrics.core.estimators.smooth.Smooth", "Smooth", lines={"smooth": 12}
     ),
 )
 """All estimators."""

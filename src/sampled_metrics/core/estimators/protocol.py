@@ -76,12 +76,10 @@ class Estimator(ABC):
             expectation.
         is_uncorrected: whether its metrics are those of the sampled ranks, and not estimates of the
             true metrics.
-        underestimates_auc: whether its AUC can be far below that of the sample, which has no bias.
     """
 
     is_linear: ClassVar[bool] = False
     is_uncorrected: ClassVar[bool] = False
-    underestimates_auc: ClassVar[bool] = False
 
     @property
     def assumed_shape(self) -> str | None:

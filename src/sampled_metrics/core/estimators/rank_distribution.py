@@ -18,7 +18,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve
@@ -268,8 +267,6 @@ class MaximumEntropy(RankPrior):
         eta: η, the weight of entropy; 0.01 in the source.
         replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
-
-    underestimates_auc: ClassVar[bool] = True
 
     eta: float = 0.01
     replacement: bool | None = None

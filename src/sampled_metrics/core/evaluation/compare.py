@@ -11,8 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics.checks import Floats, require_confidence_level, require_whole, shown
-from sampled_metrics.core.estimators import Estimator, estimator_name, estimators_by_label
+from sampled_metrics.checks import (
+    Floats,
+    enumerated,
+    require_confidence_level,
+    require_whole,
+    shown,
+)
+from sampled_metrics.core.estimators import (
+    BOUNDS,
+    Estimator,
+    estimator_name,
+    estimators_by_label,
+)
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
 from sampled_metrics.core.evaluation.evaluate import (
@@ -52,7 +63,7 @@ from sampled_metrics.core.ranks.runs import (
     read_runs,
     require_comparable,
 )
-from sampled_metrics.core.ranks.table import Table
+from sampled_metrics.core.ranks.table import Table, span
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.running import late_progress, on_one_thread
@@ -120,8 +131,9 @@ def compare(
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own.
             The default is decreasing: the interval holds the true difference if better ranks are
             more frequent than worse ones in the better half of the ranks. The estimator free
-            assumes nothing. All others compare the means of the estimator, and assume that its bias
-            is equal for both recommenders; bv-0.1 has a low variance.
+            assumes nothing of the ranks. All others compare the means of the estimator, and assume
+            that its bias is equal for both recommenders, so a user needs as many negatives for
+            each; bv-0.1 has a low variance.
         margin: the smallest difference that matters, as a number, or relative to the worse value,
             such as "2%". Then a column says by how much a recommender is better. Choose it before
             you look.
@@ -304,6 +316,34 @@ def _single_estimator(
     return label_and_estimator
 
 
+def _require_equal_negatives(
+    recommenders: Sequence[Runs], metrics: Mapping[str, Metric], estimator: str
+) -> None:
+    """Raise DataError if a user has different numbers of negatives in two paired tables.
+
+    The bias of an estimator depends on the number, except for metrics that are linear in the rank.
+    Strict bounds have no bias.
+    """
+    if all(metric.linear_in_rank for metric in metrics.values()):
+        return
+    tables = [
+        (runs.name, table, users)
+        for runs in recommenders
+        for table, users in zip(runs.tables, runs.users, strict=True)
+    ]
+    sorted_negatives = [
+        table.negatives[np.lexsort((table.negatives, users))] for _, table, users in tables
+    ]
+    for (name, table, _), negatives in zip(tables, sorted_negatives, strict=True):
+        if not np.array_equal(negatives, sorted_negatives[0]):
+            first_name, first_table, _ = tables[0]
+            raise DataError(
+                f"{first_name} has {span(first_table.negatives, 'd')} negatives and {name} "
+                f"{span(table.negatives, 'd')}; sampled metrics with different numbers of "
+                f"negatives are not comparable with {estimator}: use {enumerated(BOUNDS, 'or')}"
+            )
+
+
 # --- values ---
 
 
@@ -358,6 +398,8 @@ def _part(
 ) -> Part:
     """Return the users of a group, who are paired, with their values by all recommenders."""
     numbered, on_pairing = paired(recommenders)
+    if estimator is not None and estimator.assumed_shape is None:
+        _require_equal_negatives(numbered, metrics, setting.estimator)
     rate = (1 - setting.confidence_level) / comb(len(numbered), 2)
     values = dict[str, UserValues]()
     places = dict[str, Floats]()
@@ -575,8 +617,8 @@ def _about_part(
         findings.append(_on_best_pairs(part, families_of_part, names))
     elif have_intervals and len(names) > 2:
         findings += [family.finding for family in families_of_part]
-    # the uncorrected AUC has no bias, so that there is nothing to assume
-    is_auc_alone = {metric.label for metric in part.metrics.values()} == {"auc"}
+    # the AUC of a sample has no bias, so that there is nothing to assume
+    is_auc_alone = all(metric.linear_in_rank for metric in part.metrics.values())
     if not (setting.is_uncorrected and is_auc_alone):
         values_of_names = {name: part.values[name] for name in names}
         findings += _about_intervals(values_of_names, estimator, setting)

@@ -15,7 +15,6 @@ from sampled_metrics.core.estimators import (
     Estimator,
     EstimatorsLike,
     estimators_by_label,
-    linear_estimator,
 )
 from sampled_metrics.core.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.core.estimators.strict_bounds import has_bounds
@@ -25,6 +24,7 @@ from sampled_metrics.core.evaluation.result import Result, by_group, by_recommen
 from sampled_metrics.core.evaluation.values import (
     UserValues,
     about_users,
+    are_unbiased,
     finding_of_assumption,
     mean_of_runs,
     sampled_values,
@@ -32,7 +32,7 @@ from sampled_metrics.core.evaluation.values import (
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.inference.strict import Sample, unexplained
-from sampled_metrics.core.metrics import Metric, MetricsLike, metric, metrics_by_label
+from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.core.ranks.sampled import impossible_with_replacement
@@ -90,9 +90,11 @@ def correct(
         that counts the spread between the seeds, and these_runs for the interval of the mean over
         these seeds. Strict bounds have the second alone.
 
-        The interval holds the true metric if the assumption in `assumes` is right: none,
-        decreasing, or that the bias of the estimator is zero. The value of free and decreasing is
-        that of smooth, or the nearest end of the interval.
+        The interval holds the true metric if negatives are drawn uniformly among n candidates, and
+        the assumption in `assumes` is right: uniform negatives (nothing else), decreasing, or that
+        the bias of the estimator is zero. The value of free and decreasing is
+        that of smooth, and their interval includes it. Their AUC, and
+        that of mle, mes and smooth, is the AUC of the sample, which has no bias.
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle
         finds, and bias_error its standard error over users and samples. Intervals ignore the bias;
@@ -171,7 +173,6 @@ def _correct(
     answers_of_runs = [
         _answers(sample, estimators, tuple(metrics.values()), alpha) for sample in samples
     ]
-    unbiased_auc = float(np.mean([_unbiased_auc(sample) for sample in samples]))
 
     # --- rows and findings of each estimator
     rows = list[dict[str, Any]]()
@@ -194,7 +195,7 @@ def _correct(
             on_intervals.append(replace(finding, values={**finding.values, "estimator": label}))
         on_intervals += _on_replacement(label, metrics, answer, alpha, samples[0])
         for row in rows[-len(metrics) :]:  # those of the last question
-            on_rows += _on_row(row, estimator, metrics[row["metric"]], unbiased_auc)
+            on_rows += _on_row(row, estimator)
         on_rows += _on_estimator(label, values)
         if values.has_interval:
             on_assumptions += finding_of_assumption(values.assumes)
@@ -250,7 +251,9 @@ def _answers(
             answers[label] = _Answer(values, not_known, by_other_design)
         else:
             values = sampled_values(sample, estimate, metrics, alpha).tested(not_explained)
-            answers[label] = _Answer(values, biases.get(label, not_known))
+            is_zero = are_unbiased(metrics, sample.outcomes.negatives) & (not estimate.is_linear)
+            bias = np.where(is_zero, 0.0, biases.get(label, not_known))
+            answers[label] = _Answer(values, bias)
     return answers
 
 
@@ -280,14 +283,6 @@ def _moments(
         if estimate.estimator.replacement not in moments:
             moments[estimate.estimator.replacement] = estimate.moments(sample.counts)
     return moments
-
-
-def _unbiased_auc(sample: Sample) -> float:
-    """Return the AUC of a sample, which has no bias; NaN if a user has no negatives."""
-    if not (sample.outcomes.negatives > 0).all():
-        return np.nan
-    estimate = linear_estimator("uncorrected").fit(sample.outcomes, [metric("auc")])
-    return float(estimate.estimate(sample.counts)[0])
 
 
 def _may_differ_by_replacement(sample: Sample) -> bool:
@@ -384,16 +379,12 @@ def _rows(
     """Return the row of each metric by an estimator, with the answer to a question."""
     values = answer.values.of_these_runs() if question == THESE_RUNS else answer.values
     ends = values.interval(alpha)
-    point = values.point
-    if not values.one_value:
-        # the value is the nearest one of the interval; fmin and fmax leave it where there is none
-        point = np.fmax(np.fmin(values.point, ends.high), ends.low)
     return [
         {
             "inference": question,
             "estimator": label,
             "metric": metric,
-            "value": point[number],
+            "value": values.point[number],
             "low": ends.low[number],
             "high": ends.high[number],
             "assumes": values.assumes,
@@ -408,19 +399,10 @@ def _rows(
 # --- findings ---
 
 
-def _on_row(
-    row: Mapping[str, Any],
-    estimator: Estimator,
-    metric: Metric,
-    unbiased_auc: float,
-) -> Iterator[Finding]:
+def _on_row(row: Mapping[str, Any], estimator: Estimator) -> Iterator[Finding]:
     """Yield findings on a row: what its interval shows, or why it may not cover the true value."""
     label = row["metric"]
     name = {"estimator": row["estimator"]}
-
-    smallest_auc = unbiased_auc - max(4 * row["standard_error"], 0.01)
-    if estimator.underestimates_auc and metric.label == "auc" and row["value"] < smallest_auc:
-        yield Finding("auc-too-low", label, values=name | {"auc": unbiased_auc})
 
     if estimator.assumed_shape is not None:
         return

@@ -49,8 +49,8 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "no-verdict",
         REMARK,
-        "{metric}: no verdict{reason_in_words}.",
-        when="`compare`: there is no interval, or it excludes its own difference",
+        "{metric}: no verdict.",
+        when="`compare`: there is no interval",
         action="read the cautions",
         values=_OF_VERDICT,
     ),
@@ -293,7 +293,7 @@ KINDS: tuple[Kind, ...] = (
         "contradicted",
         CAUTION,
         "The sample contradicts {assumption} ({p_value!q}), so its interval is the one of free, "
-        "which assumes nothing.",
+        "which assumes nothing of the ranks.",
         when="the sample contradicts the assumption; a weaker one is taken",
         action="check how the negatives were drawn",
         values="assumption, p_value",
@@ -303,7 +303,7 @@ KINDS: tuple[Kind, ...] = (
         CAUTION,
         "The assumption {assumption} alone would decide: its interval would be hardly wider than "
         "the one of exact ranks of as many users. So its interval is the one of free, which "
-        "assumes nothing.",
+        "assumes nothing of the ranks.",
         when="the assumption alone would decide; a weaker one is taken",
         action="sample more negatives, or rank all candidates",
         values="assumption",
@@ -361,14 +361,6 @@ KINDS: tuple[Kind, ...] = (
         when="the interval is Student's, of pseudo-values",
         action="take strict bounds",
         values="estimator",
-    ),
-    Kind(
-        "auc-too-low",
-        CAUTION,
-        "{estimator}: its AUC is too low. The AUC of the sample, which has no bias, is {auc}.",
-        when="the AUC is far below the AUC of the sample",
-        action="report the AUC of uncorrected",
-        values="estimator, auc: of the sample",
     ),
     Kind(
         "out-of-range",

@@ -51,9 +51,9 @@ def better(winner: str, loser: str) -> str:
 
 
 def condition(assumption: str) -> str:
-    """Return what is assumed of the ranks as a clause: "if …", or "without an assumption …"."""
+    """Return what is assumed of the ranks as a clause: of the ranks, or of the negatives alone."""
     assumed = ASSUMPTIONS[assumption]
-    return f"if {assumed}" if assumed else "without an assumption on the ranks"
+    return f"if {assumed or 'negatives are drawn uniformly, whatever the ranks are'}"
 
 
 def metric_names(labels: Sequence[str] | Mapping[str, Any] | str) -> str:

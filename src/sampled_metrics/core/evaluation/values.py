@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
@@ -38,8 +39,12 @@ SHARED = "drawn-once"
 """The kind of finding that users share negatives, and that there is one draw of them."""
 
 NO_ASSUMPTION = "none"
+UNIFORM = "uniform negatives"
 NO_BIAS = "bias is zero"
-"""What an interval assumes, beside the assumptions on the ranks."""
+"""What an interval assumes, beside the assumptions on the ranks.
+
+All intervals of sampled ranks assume that negatives are drawn uniformly among the n candidates.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,9 @@ class UserValues:
         bounds: (metrics, 2, 2) smallest and largest value of any user, seen or not, of low and of
             high; infinite if there are none, and then the interval is Student's.
         limits: (metrics, 2) smallest and largest value of the mean.
-        point: (metrics,) the value that is printed.
-        assumes: what has to be right for the interval to hold the metric: none, decreasing, or that
-            the bias is zero.
+        point: (metrics,) the value that is printed; every interval includes it.
+        assumes: what has to be right for the interval to hold the metric: nothing, uniform
+            negatives, decreasing, or that the bias is zero.
         is_explained: whether a distribution of true ranks explains the sample. Otherwise there is
             no interval.
         is_shared: whether all users share one draw of negatives, so that there is no interval.
@@ -125,11 +130,28 @@ class UserValues:
         ends = intervals(self.low, high, self.bounds, self.limits, alpha, test=test)
         if self.spreads:
             ends = with_seeds(ends, self.point, self.spreads, self.limits, alpha)
+        if not self.one_value:
+            ends = self._around_point(ends)
         if self.has_interval:
             return ends
         missing = np.full_like(ends.low, np.nan)
         error = missing if self.is_shared else ends.standard_error
         return Intervals(missing, missing, error, missing)
+
+    def _around_point(self, ends: Intervals) -> Intervals:
+        """Return intervals that include the point.
+
+        The point is not made of the values of users. An end moves outward if the point is beyond
+        it. If the point is on the other side of 0, the interval includes 0 at every level.
+        """
+        is_above = (self.low.mean(axis=1) > 0) & (self.point <= 0)
+        is_below = (self.high.mean(axis=1) < 0) & (self.point >= 0)
+        return replace(
+            ends,
+            low=np.where(self.point < ends.low, self.point, ends.low),
+            high=np.where(self.point > ends.high, self.point, ends.high),
+            p_value=np.where(is_above | is_below, 1.0, ends.p_value),
+        )
 
     def minus(self, subtrahend: UserValues, ratio: float = 1.0) -> UserValues:
         """Return these values minus those of another recommender of the same users.
@@ -204,14 +226,15 @@ def assumption_of(shape: str | None) -> str:
     """
     if shape is None:
         return NO_BIAS
-    return NO_ASSUMPTION if shape == FREE else shape
+    return UNIFORM if shape == FREE else shape
 
 
 def finding_of_assumption(assumes: str) -> list[Finding]:
-    """Return the finding on what an interval assumes of the ranks, if it assumes something."""
-    if assumes not in ASSUMPTIONS:
+    """Return the finding on what strict bounds assume; none for other intervals."""
+    shape = FREE if assumes == UNIFORM else assumes
+    if shape not in ASSUMPTIONS:
         return []
-    values = {"assumption": assumes, "condition": condition(assumes)}
+    values = {"assumption": shape, "condition": condition(shape)}
     return [Finding("interval-assumes", values=values)]
 
 
@@ -287,9 +310,47 @@ def sampled_values(
         values = _jackknife(sample, estimate, metrics)
     else:
         values = _linear(sample, estimate, metrics)
+    if not estimate.is_linear:
+        values = _without_bias(values, sample, metrics)
     on_draws = Finding(SHARED if sample.is_shared else "drawn-by-user")
     findings = (on_draws, *values.findings)
     return replace(values, is_shared=sample.is_shared, findings=findings)
+
+
+def are_unbiased(metrics: Sequence[Metric], negatives: Ints) -> NDArray[np.bool_]:
+    """Return the (metrics,) metrics that sampling does not change in expectation.
+
+    The number of sampled negatives above the held-out item has a mean that is linear in the rank,
+    so these are the metrics that are linear in the rank, if every row has a negative.
+    """
+    have_negatives = bool((negatives > 0).all())
+    return np.array([metric.linear_in_rank and have_negatives for metric in metrics])
+
+
+def _without_bias(values: UserValues, sample: Sample, metrics: Sequence[Metric]) -> UserValues:
+    """Return values with the metrics of the sample where these have no bias.
+
+    Linear estimators keep their own weights, whose bias is known. A user has one value, also by
+    strict bounds.
+    """
+    rows = np.flatnonzero(are_unbiased(metrics, sample.outcomes.negatives)).tolist()
+    low = values.low.copy()
+    high = values.high.copy()
+    bounds = values.bounds.copy()
+    limits = values.limits.copy()
+    point = values.point.copy()
+    for row in rows:
+        sampled_ranks = sample.outcomes.x + 1
+        weights = metrics[row].of_rank(sampled_ranks, sample.outcomes.negatives + 1)
+        values_of_users = sample.of_users(weights[np.newaxis])[0]
+        point[row] = values_of_users.mean()
+        limits[row] = (0.0, metrics[row].largest)
+        bounds[row] = limits[row]
+        # strict bounds of a single user, or of an impossible sample, are not known
+        if np.isfinite(low[row]).all():
+            low[row] = values_of_users
+            high[row] = values_of_users
+    return replace(values, low=low, high=high, bounds=bounds, limits=limits, point=point)
 
 
 def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:

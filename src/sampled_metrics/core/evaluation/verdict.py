@@ -182,7 +182,6 @@ class Verdict:
         return self.plain_values() | {
             "size_in_words": f" by {self.size.value}" if self.size.value else "",
             "relative_in_words": "" if math.isnan(self.relative) else relative,
-            "reason_in_words": ", as the interval excludes the difference" * self.has_interval,
         }
 
     def plain_values(self) -> dict[str, Any]:
@@ -224,11 +223,8 @@ def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
     """Return what the interval of a difference says, without a margin."""
     if math.isnan(difference) or math.isnan(low):
         return Conclusion.NO_VERDICT
-    if low <= EQUAL and high >= -EQUAL:
-        return Conclusion.UNDECIDED
-    # the difference is one of estimates, which strict bounds need not contain
-    excludes_difference = difference < low - EQUAL or difference > high + EQUAL
-    return Conclusion.NO_VERDICT if excludes_difference else Conclusion.BETTER
+    includes_zero = low <= EQUAL and high >= -EQUAL
+    return Conclusion.UNDECIDED if includes_zero else Conclusion.BETTER
 
 
 def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list[Verdict]:

@@ -211,33 +211,31 @@ def _student(
     return max(low, float(limits[0])), min(high, float(limits[1])), error, p_value
 
 
-def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
+def threshold(alpha: float, deciding: float) -> float:
     """Return the largest deviance that the interval allows at the error rate α.
 
     Args:
         alpha: the error rate of both ends together.
         deciding: k, the number of users who decide the end.
-        freedom: the number of means that are known together. What holds for them holds for all
-            their combinations, as the intervals of H. Scheffé do.
     """
-    limit_of_many = chdtri(freedom, alpha) / 2  # upper quantile of the χ² distribution
+    limit_of_many = chdtri(1, alpha) / 2  # upper quantile of the χ² distribution
     surplus_of_few = np.log(2 / alpha) - ndtri(alpha / 2) ** 2 / 2
     return float(limit_of_many + surplus_of_few / deciding)
 
 
-def p_value_of_deviance(deviance: float, deciding: float, freedom: int = 1) -> float:
+def p_value_of_deviance(deviance: float, deciding: float) -> float:
     """Return the largest α at which the threshold is at least the deviance.
 
     The parameters are those of `threshold`.
     """
-    if deviance > threshold(SMALLEST_P_VALUE, deciding, freedom):
+    if deviance > threshold(SMALLEST_P_VALUE, deciding):
         return SMALLEST_P_VALUE
-    smallest = threshold(1.0, deciding, freedom)
+    smallest = threshold(1.0, deciding)
     if deviance <= smallest:
         return 1.0
 
     def rise(tail: float) -> float:  # the tail is -log α; the threshold grows nearly as it does
-        return threshold(float(np.exp(-tail)), deciding, freedom) - smallest
+        return threshold(float(np.exp(-tail)), deciding) - smallest
 
     return float(np.exp(-_solve(rise, deviance - smallest, 1.0, -np.log(SMALLEST_P_VALUE))))
 

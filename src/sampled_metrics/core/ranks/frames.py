@@ -505,7 +505,11 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
         rows = [
             (user, item, score) for user, items in data.items() for item, score in items.items()
         ]
-        return pd.DataFrame(rows, columns=["user", "item", number])
+        try:
+            return pd.DataFrame(rows, columns=["user", "item", number])
+        # half a pair of surrogates is not text, and pandas 2 makes floats of large integers
+        except (ValueError, OverflowError) as error:
+            raise DataError(f"{name}: is not a table: {reason(error)}") from None
     if isinstance(data, Mapping):
         try:
             return pd.DataFrame(dict(data))

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, number, percent
-from sampled_metrics.core.evaluation.questions import NEW_RUNS, in_words
-from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS
-from sampled_metrics.core.evaluation.verdict import Size, Verdict
-from sampled_metrics.core.evaluation.words.order import verdict_in_words
+from sampled_metrics.core.evaluation.questions import NEW_RUNS
+from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS, UNIFORM
+from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.inference.setting import Setting
 
-BESIDE_INTERVAL = (
-    "A marker beside its interval: no verdict, the interval excludes the difference itself."
-)
 OF_GROUPS = "The intervals of the groups are wider, so that they hold together."
 OF_PLAN = "Scores are for each user. Hollow: the interval holds the truth under an assumption only."
 
 _CONDITIONS = {
     **{shape: f"if {condition}" for shape, condition in ASSUMPTIONS.items()},
     NO_ASSUMPTION: "without an assumption on the ranks",
+    UNIFORM: "if negatives are drawn uniformly, whatever the ranks are",
     NO_BIAS: "only if the bias of the estimator is zero (hollow)",
 }
 """When an interval holds the true metric, by what it assumes."""
@@ -34,24 +30,9 @@ _CONDITIONS = {
 
 def value_in_words(value: float, sign: str = "") -> str:
     """Return a value as a figure has it, which is as in a table; a missing one is not defined."""
-    return "not defined" if np.isnan(value) else number(value, sign).replace("-", "\N{MINUS SIGN}")
-
-
-def width_in_words(width: float) -> str:
-    """Return the width of an interval, or the chance to decide.
-
-    One that is missing has no interval.
-    """
-    return "no interval" if np.isnan(width) else value_in_words(width)
-
-
-def difference_in_words(row: Mapping[str, Any], verdict: Verdict | None) -> str:
-    """Return a difference and its verdict; there is no verdict on a metric that is not defined."""
-    if verdict is None:
+    if np.isnan(value):
         return "not defined"
-    size = "" if verdict.size is Size.UNKNOWN else f" by {verdict.size.value}"
-    difference = value_in_words(row["difference"], sign="+")
-    return f"{difference}: {verdict_in_words(verdict)}{size}"
+    return number(value, sign).replace("-", "\N{MINUS SIGN}")
 
 
 # --- intervals ---
@@ -86,12 +67,6 @@ def assumed_by_estimators(names_by_assumption: Mapping[str, Sequence[str]], inte
 def estimator_in_words(label: str, recommender: str = "") -> str:
     """Return the name of an estimator, of a recommender if it assumes something else of others."""
     return f"{estimator_name(label)} of {recommender}" if recommender else estimator_name(label)
-
-
-def part_in_words(row: Mapping[str, Any]) -> str:
-    """Return the group of users and the runs that a row describes; empty without either."""
-    runs = in_words(row["inference"]) if "inference" in row else ""
-    return ", ".join(filter(None, [str(row.get("group", "")), runs]))
 
 
 # --- pairs ---

@@ -1,0 +1,73 @@
+"""A metric of a table has one value, inside of its interval, wherever it is printed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sampled_metrics as sm
+
+METRICS = ["recall@3", "ndcg@10", "ap", "auc"]
+ESTIMATORS = ["decreasing", "free", "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes"]
+CANDIDATES = 200
+NEGATIVES = 20
+
+
+@st.composite
+def tables(draw):
+    """Sampled ranks of two recommenders, with mass at both ends of the true ranks."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    ranks_by_name = {}
+    for name in ("a", "b"):
+        share_first = draw(st.floats(0, 0.6))
+        share_last = draw(st.floats(0, 0.4))
+        ranks = np.minimum(rng.geometric(draw(st.floats(0.01, 0.3)), size=120), CANDIDATES)
+        place = rng.random(120)
+        ranks[place < share_first] = 1
+        ranks[place > 1 - share_last] = CANDIDATES
+        ranks_by_name[name] = 1 + rng.hypergeometric(ranks - 1, CANDIDATES - ranks, NEGATIVES)
+    return sm.sampled_ranks(ranks_by_name, negatives=NEGATIVES, candidates=CANDIDATES)
+
+
+@settings(max_examples=12, deadline=None)
+@given(tables=tables(), estimator=st.sampled_from([*ESTIMATORS, "smooth"]))
+def test_values_are_inside_of_intervals_and_alike_in_all_verbs(tables, estimator):
+    rows = sm.correct(tables, estimators=estimator, metrics=METRICS)
+    known = rows[rows["low"].notna()]
+    assert (known["low"] <= known["value"] + 1e-12).all()
+    assert (known["value"] <= known["high"] + 1e-12).all()
+
+    compared = sm.compare(tables, estimator=estimator, metrics=METRICS)
+    values = rows.pivot(index="metric", columns="recommender", values="value").loc[METRICS]
+    np.testing.assert_array_equal(values["a"], compared["value_a"])
+    np.testing.assert_array_equal(values["b"], compared["value_b"])
+    decided = compared[compared["low"].notna()]
+    assert (decided["low"] <= decided["difference"] + 1e-12).all()
+    assert (decided["difference"] <= decided["high"] + 1e-12).all()
+    includes_zero = (decided["low"] <= 0) & (decided["high"] >= 0)
+    assert (decided["p_value"][includes_zero] > 0.05 - 1e-6).all()
+    assert (decided["p_value"][~includes_zero] < 0.05 + 1e-6).all()
+
+
+HALF_AT_EACH_END = np.repeat([1, 101], 1500)
+
+
+def test_the_interval_reaches_a_value_that_the_sample_contradicts():
+    """Half of the users are at rank 1 and half at the last one, so that smooth is far off."""
+    table = sm.sampled_ranks(HALF_AT_EACH_END, negatives=100, candidates=5000)
+    [row] = sm.correct(table, estimators="free", metrics="ap").itertuples()
+    smooth = sm.correct(table, estimators="smooth", metrics="ap")["value"][0]
+    assert row.value == row.low == smooth
+    assert row.low < 0.5 < row.high
+
+
+@pytest.mark.parametrize("estimator", ["uncorrected", "rank-estimate", "bv-0.1", "mle"])
+@pytest.mark.parametrize("negatives", [20, np.array([100] * 49 + [99])], ids=["other", "of-one"])
+def test_different_numbers_of_negatives_are_not_comparable(estimator, negatives):
+    ranks = np.arange(50) % 20 + 1
+    many = sm.sampled_ranks(ranks, negatives=100, candidates=500)
+    few = sm.sampled_ranks(ranks, negatives=negatives, candidates=500)
+    with pytest.raises(sm.DataError, match="comparable"):
+        sm.compare({"a": many, "b": few}, estimator=estimator, metrics=["auc", "ap"])
+    sm.compare({"a": many, "b": few}, estimator=estimator, metrics="auc")
+    sm.compare({"a": few, "b": few}, estimator=estimator, metrics="ap")
