@@ -25,6 +25,8 @@ EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
 CONTRADICTIONS = (
     "contradicted",
     "unexplained",
+    "published-contradicted",
+    "published-unexplained",
 )
 CHANCES = ("ordered", "decided", "wrong")
 LARGE = 200_000  # users who stand for a law
@@ -95,7 +97,7 @@ def compare(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> d
             if finding.kind in VERDICTS
             and finding.metric == label
             and bool(finding.group) == bool(promise.groups)
-            and finding.of != THESE_RUNS  # the truth is that of the population of seeds
+            and finding.inference != THESE_RUNS  # the truth is that of the population of seeds
         ]
         lows = []
         highs = []

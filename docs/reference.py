@@ -12,7 +12,7 @@ import click
 
 from sampled_metrics.cli.options import NAME
 from sampled_metrics.cli.program import cli
-from sampled_metrics.core.evaluation.kinds import tables_of_reference
+from sampled_metrics.core.evaluation.kinds import tables_of_kinds
 from sampled_metrics_study.data.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,10 +69,10 @@ def names(section: str) -> Iterator[str]:
 
 def rows_of_findings(title: str) -> Iterator[str]:
     """Yield the kinds of findings of a section as the lines of a table."""
-    yield "| kind | when | values |"
-    yield "|---|---|---|"
-    for name, kind in tables_of_reference()[title]:
-        yield f"| `{name}` | {kind.when} | {kind.values} |"
+    yield "| kind | rank | when | what to do | values |"
+    yield "|---|---|---|---|---|"
+    for kind in dict(tables_of_kinds())[title]:
+        yield f"| `{kind.name}` | {kind.rank} | {kind.when} | {kind.action} | {kind.values} |"
 
 
 def rows_of_formats() -> Iterator[str]:

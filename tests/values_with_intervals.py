@@ -13,4 +13,4 @@ VALUES = Result(
         "high": [0.3, 0.55, float("nan"), float("nan")],
         "users": [9] * 4,
     }
-).found([], Setting(0.9, "9 users, m = 20"))
+).found([], Setting(0.9, "9 users, m = 20", ("X_1", "Y")))

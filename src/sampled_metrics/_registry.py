@@ -20,8 +20,7 @@ class Package(NamedTuple):
     Attributes:
         names: the public names of `sampled_metrics`, by module.
         tables: kinds of tables.
-        words: modules with kinds of findings and their sentences (`KINDS`), by the title of their
-            table.
+        words: modules with a table of kinds of findings (`KINDS`), by its title in the reference.
         layouts: modules that lay out figures of results (`LAYOUTS`).
         figure: the function that draws a result.
         latex: the function that writes a table as LaTeX.
@@ -70,10 +69,12 @@ PACKAGES: dict[str, Package] = {
     ),
     "lists": Package(
         names={"lists.ranked_lists": ("RankedLists", "ranked_lists")},
+        words={"Ranked lists": "lists.words"},
         tables=("lists.ranked_lists:RankedLists",),
     ),
     "ranking": Package(
         names={"ranking.negatives": ("rank_among_negatives",), "ranking.rank": ("rank",)},
+        words={"Scores and negatives": "ranking.words"},
         commands=("ranking.command:rank",),
     ),
     "stages": Package(
@@ -127,7 +128,7 @@ def kinds_of_tables() -> list[Any]:
     return [load(table) for package in PACKAGES.values() for table in package.tables]
 
 
-def kinds_of_findings() -> Iterator[tuple[str, Mapping[str, Any]]]:
+def kinds_of_findings() -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the title of each table of findings in the reference, and the kinds in it."""
     for package in PACKAGES.values():
         for title, module in package.words.items():

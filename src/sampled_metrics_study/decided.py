@@ -8,13 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.core.evaluation import compare, evaluate
-from sampled_metrics.core.evaluation.words.order import margin_of_pairs
+from sampled_metrics.core.evaluation import compare, evaluate, wording
+from sampled_metrics.core.evaluation.verdict import VERDICTS
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics_study import tables
 from sampled_metrics_study.repetitions import VARIANTS
+
+_ON_MARGIN = {*VERDICTS, "by-margin", "margin", "relative-margin"}
+"""Kinds of findings on a margin; verdicts are sentences if there are two recommenders."""
 
 
 class Exact(NamedTuple):
@@ -56,8 +59,9 @@ def exact_findings(
     ]
     if margin is None:
         return Exact(values, decided)
-    on_margin = compare(ranks, metrics=metrics, margin=margin)
-    return Exact(values, decided, margin_of_pairs(on_margin.verdicts, on_margin.setting))
+    compared = compare(ranks, metrics=metrics, margin=margin)
+    on_margin = [finding for finding in compared.findings if finding.kind in _ON_MARGIN]
+    return Exact(values, decided, wording.remarks(on_margin, compared.setting))
 
 
 def is_decided(

@@ -45,10 +45,8 @@ def test_the_published_example() -> None:
     assert result["high"].tolist() == pytest.approx([upper_end, upper_end], abs=2e-3)
     low = dict(zip(result["estimator"], result["low"], strict=True))
     assert 0 == low["free"] < low["decreasing"] < 0.01
-    bounds = [
-        [finding.values["low"], finding.values["high"]] for finding in findings_of(result, "bounds")
-    ]
-    assert bounds == result[["low", "high"]].to_numpy().tolist()
+    [assumed] = findings_of(result, "interval-assumes")
+    assert assumed.values["assumption"] == "decreasing"
 
 
 @pytest.mark.parametrize("labels", [("recall@1", "recall@3"), ("ndcg@5", "recall@3")])
@@ -257,7 +255,7 @@ def test_values_that_no_ranks_explain_are_named() -> None:
     )
     [finding] = [
         finding
-        for finding in findings_of(result, "unexplained")
+        for finding in findings_of(result, "published-unexplained")
         if finding.values["assumption"] == "free"
     ]
     named = tuple(finding.values["values"])
@@ -389,7 +387,7 @@ def test_pairs_are_ordered_wrongly_at_most_as_often_as_stated() -> None:
         findings = sm.published(
             values, negatives=10, candidates=40, users=200, estimators="free"
         ).findings
-        wrong += any(finding.values.get("is_decided") for finding in findings)
+        wrong += any(finding.kind == "published-order" for finding in findings)
     assert wrong / repetitions <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / repetitions)
 
 
@@ -403,9 +401,11 @@ def test_pairs_are_bounded_by_the_ends_of_both_at_a_share_of_the_rate() -> None:
         rows = result[result["recommender"] == name].reset_index(drop=True)
         alone = sm.published({name: value}, **options)
         pd.testing.assert_frame_equal(pd.DataFrame(rows), pd.DataFrame(alone))
-    orders = {finding.names: finding.values for finding in findings_of(result, "published-order")}
+    kinds = ("published-order", "published-undecided")
     decisions = {
-        names: (order["is_decided"], order["assumption"]) for names, order in orders.items()
+        finding.names: (finding.kind == "published-order", finding.values["assumption"])
+        for finding in result.findings
+        if finding.kind in kinds
     }
     assert decisions == {
         ("B", "A"): (True, "free"),
@@ -415,6 +415,7 @@ def test_pairs_are_bounded_by_the_ends_of_both_at_a_share_of_the_rate() -> None:
     options |= {"estimators": "free", "confidence_level": 1 - 0.05 / 3}
     [a] = sm.published({"A": values["A"]}, **options).itertuples()
     [b] = sm.published({"B": values["B"]}, **options).itertuples()
+    orders = {finding.names: finding.values for finding in findings_of(result, "published-order")}
     assert orders["B", "A"]["low"] == pytest.approx(b.low - a.high, abs=2e-3)
     assert orders["B", "A"]["high"] == pytest.approx(b.high - a.low, abs=2e-3)
 
@@ -454,11 +455,14 @@ def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_con
     labels = ("recall@1", "recall@5", "recall@10")
     rounded = sm.published({"A": dict.fromkeys(labels, "1.000")}, **options)
     assert set(rounded["assumes"]) == {"decreasing"}
-    assert {finding.kind for finding in rounded.findings} == {"bounds", "drawn-by-user"}
+    assert {finding.kind for finding in rounded.findings} == {
+        "interval-assumes",
+        "drawn-by-user",
+    }
     shares = [f"{users / 604_000:.9f}" for users in (603_700, 603_740, 603_950)]
     contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
     assert set(contradicts["assumes"]) == {"uniform negatives"}
-    [finding] = findings_of(contradicts, "contradicted")
+    [finding] = findings_of(contradicts, "published-contradicted")
     assert finding.values["assumption"] == "decreasing"
     assert (rounded["low"] <= contradicts["low"] + 1e-12).all()
 

@@ -15,11 +15,12 @@ from sampled_metrics.errors import ConfigError
 
 CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
 LINES = [
-    "% 9 users, m = 20. In brackets: 90 % intervals.",
+    r"\begin{table}", r"\centering",
+    r"\caption{9 users, m = 20. In brackets: 90 \% intervals.}",
     r"\begin{tabular}{lll}", r"\toprule", r"Recommender & Recall@10 & AUC \\", r"\midrule",
-    r"X\_1 & 0.2500 [0.2000, 0.3000] & 0.5000 [0.4500, 0.5500] \\",
-    r"Y & 0.1250 [-] & - \\",
-    r"\bottomrule", r"\end{tabular}",
+    r"X\_1 & \textbf{0.2500 [0.2000, 0.3000]} & 0.5000 [0.4500, 0.5500] \\",
+    r"Y & 0.1250 & - \\",
+    r"\bottomrule", r"\end{tabular}", r"\end{table}",
 ]  # fmt: skip
 
 
@@ -28,11 +29,7 @@ def test_latex_has_a_row_for_each_recommender_and_estimator(tmp_path):
     assert (tmp_path / "t.tex").read_text().splitlines() == LINES
     latex = VALUES.assign(estimator=["free", "free", "decreasing", "decreasing"]).to_latex()
     assert r"Recommender & Estimator & Recall@10 & AUC \\" in latex
-    assert "Y & decreasing & 0.1250 [-] & - " in latex
-    with pytest.raises(
-        ConfigError, match=r"digits, percent and bold, not float_format; pandas.DataFrame"
-    ):
-        VALUES.to_latex(float_format="%.2f")
+    assert "Y & decreasing & 0.1250 & - " in latex
     with pytest.raises(ConfigError, match="digits must be"):
         VALUES.to_latex(digits=-1)
     with pytest.raises(ConfigError, match="are for values with intervals"):
@@ -64,7 +61,7 @@ def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
         r"X & mle & \textbf{50.00 [40.00, 75.00]}",
         r"Y & mle & 25.00 [20.00, 30.00]",
     ]
-    assert "X & mle & 0.500 [0.400, 0.750]" in table.to_latex(digits=3)
+    assert "X & mle & 0.500 [0.400, 0.750]" in table.to_latex(digits=3, bold=False)
 
 
 NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"
@@ -76,27 +73,26 @@ SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
 
 def test_what_cannot_be_printed_is_escaped():
     findings = [
-        Finding("columns-not-used", values={"columns": [NAME], "unit": ""}),
+        Finding("columns-not-used", values={"columns": [NAME]}),
         Finding("no-rank-zero", values={"source": NAME}),
     ]
     table = Result({"recommender": [NAME], "value": [0.5]}).found(findings)
     remarks, rows = table.to_latex().split("\\begin{tabular}")
-    assert remarks.splitlines() == [f"% {SHOWN}: {CAUTION}", f"% The column {SHOWN} is not used."]
+    caution, remark = remarks.splitlines()
+    assert caution == f"% {SHOWN}: {CAUTION}"
+    assert remark.startswith(f"% Columns that are not used: {SHOWN}.")
     assert r"\input" not in rows
     assert all(line.isprintable() for line in table.to_latex().split("\n"))
 
 
 def test_html_has_rows_then_remarks():
-    columns = Finding("columns-not-used", values={"columns": ["<remark> & more"], "unit": ""})
+    columns = Finding("columns-not-used", values={"columns": ["<remark> & more"]})
     table = Result({"metric": ["ap"], "value": [0.123456]}).found(
         [columns, Finding("one-grade")], Setting(0.9)
     )
     page = table._repr_html_()
     assert ">0.1235</td>" in page
-    assert (
-        "<p>The column &lt;remark&gt; &amp; more is not used.</p>\n<p>The judged items have "
-        "no column relevance: each is relevant, with grade 1.</p>" in page
-    )
+    assert "<p>Columns that are not used: &lt;remark&gt; &amp; more." in page
     assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
 
 
@@ -109,7 +105,7 @@ def test_a_caution_stands_before_the_numbers():
     options = {"candidates": 900, "zero_based": True, "metrics": "recall@10"}
     page = read_and.report({"x": ranks, "y": ranks[::-1]}, **options)
     verdict = page.index('<p class="verdict">')
-    assert verdict < page.index('<p class="caution">No rank is 0') < page.index("<table")
+    assert verdict < page.index('<p class="caution">x: No rank is 0') < page.index("<table")
 
 
 # --- several recommenders, and groups ---
@@ -131,52 +127,41 @@ def rows_of_latex(table):
     ]
 
 
-def difference(row):
-    return f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]".replace("-", "$-$")
-
-
-def test_latex_has_the_letters_of_those_who_are_beaten_and_the_differences_from_the_best(ranks):
-    values = {}
-    for name, ranks_of_name in ranks.items():
-        [value] = evaluate(ranks_of_name, candidates=100, metrics="auc")["value"]
-        values[name] = f"{value:.4f}"
+def test_latex_has_the_letters_of_the_standings(ranks):
     with_underscores = {name.replace("o", "_"): ranks[name] for name in ranks}
-    table = compare(with_underscores, candidates=100, metrics="auc")
-    fair, poor, _ = table.itertuples()  # against the best
-    assert rows_of_latex(table)[1:] == [
-        ["a", r"g\_\_d", rf"{values['good']}\textsuperscript{{c}}"],
-        ["b", "fair", rf"{values['fair']}\textsuperscript{{c}}"],
-        ["c", r"p\_\_r", values["poor"]],
-        ["", r"fair $-$ g\_\_d", difference(fair)],
-        ["", r"p\_\_r $-$ g\_\_d", difference(poor)],
-    ]
-    caption = table.to_latex().split(r"\caption{")[1].split("}\n")[0]
-    assert caption.startswith(
-        "The letters of a value name the recommenders that are worse by the metric."
-    )
-    assert r"at 95 \%" in caption
-    assert "not adjusted" not in caption
     table = compare(with_underscores, candidates=100, metrics=["auc", "ap"])
-    assert "2 metrics are not adjusted" in table.to_latex().split(r"\caption{")[1]
+    header, *rows = rows_of_latex(table)
+    assert header == ["Recommender", "AUC", "AP"]
+    standings = table.standings()
+    standings_by_auc = standings[standings["metric"] == "auc"]
+    assert [row[0] for row in rows] == [r"g\_\_d", "fair", r"p\_\_r"]
+    for row, standing in zip(rows, standings_by_auc.itertuples(), strict=True):
+        assert f"{standing.value:.4f}" in row[1]
+        assert row[1].endswith(rf"\textsuperscript{{{standing.group}}}")
+    assert [row[1].startswith(r"\textbf") for row in rows] == [True, False, False]
+    caption = table.to_latex(caption="Results.", label="tab:auc")
+    assert r"\caption{Results. 300 users" in caption
+    assert "without a letter in common differ" in caption
+    assert r"\label{tab:auc}" in caption
 
 
 def test_latex_in_per_cent_with_the_best_value_in_bold():
     """Hits at 2 of 4, 1 of 4 and 2 of 4; the two best are equal, so that both are bold."""
     ranks = {"A": [1, 1, 50, 60], "B": [1, 50, 60, 70], "C": [1, 50, 1, 60]}
     table = sm.compare(sm.exact_ranks(ranks, candidates=100), metrics="recall@10")
-    text = table.to_latex(percent=True, bold=True, digits=1)
+    text = table.to_latex(percent=True, digits=1)
     lines = [line.removesuffix(r" \\") for line in text.splitlines() if " & " in line]
-    assert lines[:4] == [
-        r"\# &  & Recall@10 (\%)",
-        r"a & A & \textbf{50.0}",
-        r"b & C & \textbf{50.0}",
-        r"c & B & 25.0",
+    assert lines == [
+        r"Recommender & Recall@10 (\%)",
+        r"A & \textbf{50.0}\textsuperscript{a}",
+        r"C & \textbf{50.0}\textsuperscript{a}",
+        r"B & 25.0\textsuperscript{a}",
     ]
-    assert r"\textbf" not in table.to_latex(percent=True)
-    assert "& 50.00" in table.to_latex(percent=True)
+    assert r"\textbf" not in table.to_latex(percent=True, bold=False)
+    assert "& 50.00" in table.to_latex(percent=True, bold=False)
 
 
-def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
+def test_latex_of_groups_has_a_row_for_each_recommender_of_each_group(ranks):
     users = np.arange(300)
     tables = sm.exact_ranks(
         {name: pd.DataFrame({"user": users, "rank": ranks[name]}) for name in ("good", "poor")},
@@ -185,14 +170,10 @@ def test_latex_of_two_has_the_difference_in_each_group_of_users(ranks):
     )
     two = sm.compare(tables, metrics=["auc", "ap"], groups=dict(enumerate(users % 2)))
     header, *rows = rows_of_latex(two)
-    assert header == ["Group", "", "AUC", "AP"]
-    names = ["good", "poor", "poor $-$ good"]
+    assert header == ["Group", "Recommender", "AUC", "AP"]
     assert [row[:2] for row in rows] == [
-        [group, name] for group in ("all", "0", "1") for name in names
+        [group, name] for group in ("all", "0", "1") for name in ("good", "poor")
     ]
-    differences = [auc for _, name, auc, _ in rows if name == "poor $-$ good"]
-    pairs = two[two["metric"] == "auc"].itertuples()
-    assert differences == [difference(pair) for pair in pairs]
 
 
 # --- several seeds ---
@@ -219,25 +200,26 @@ def test_figures_and_latex_show_both_questions(tmp_path):
     result = sm.compare(TABLES, metrics="ap")
     axes = result.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["new runs", "these runs"]
-    text = result.to_latex()
-    assert "new runs" in text
-    assert "these runs" in text
     sm.evaluate(TABLES, metrics="ap").plot(tmp_path / "values.svg")
     assert (tmp_path / "values.svg").stat().st_size > 1000
 
 
+def test_latex_has_each_recommender_once_with_the_interval_of_new_runs():
+    values = sm.evaluate(TABLES, metrics="ap")
+    new_runs = values[values["inference"] == "new_runs"]
+    header, *rows = rows_of_latex(values)
+    assert header == ["Recommender", "AP"]
+    for row, value in zip(rows, new_runs.itertuples(), strict=True):
+        assert f"[{value.low:.4f}, {value.high:.4f}]" in row[1]
+    assert "describe new runs" in values.to_latex()
+    pairs = sm.compare(TABLES, metrics="ap")
+    assert [name for name, _ in rows_of_latex(pairs)[1:]] == ["B", "A"]
+    these_runs = values[values["inference"] == "these_runs"].to_latex()
+    assert "describe these runs" in these_runs
+
+
 def test_latex_has_all_rows_whatever_columns_are_left():
     values = sm.evaluate(TABLES, metrics="ap")
-    pairs = sm.compare(TABLES, metrics="ap")
-    for table in (values, pairs):
-        numbers = table["low"].map(lambda low: f"{low:.4g}")
-        for part in (table, table.drop(columns="of"), table.rename(columns={"of": "Runs"})):
-            text = part.to_latex()
-            assert text.count(r"\\") >= 1 + len(table)
-        assert all(
-            number[:5].lstrip("-") in table.drop(columns="of").to_latex() for number in numbers
-        )
-        assert "midrule" in table.set_index(["of", "metric"]).to_latex()
-    one_question = values[values["of"] == "new runs"].to_latex()
-    assert "new runs" in one_question
-    assert "these runs" not in one_question.split("begin")[1]
+    for part in (values.drop(columns="inference"), values.rename(columns={"inference": "Runs"})):
+        assert part.to_latex().count(r"\\") >= 1 + len(values)
+    assert "midrule" in values.set_index(["inference", "metric"]).to_latex()

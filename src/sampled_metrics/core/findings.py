@@ -1,14 +1,14 @@
 """Findings: what a result says beside its numbers, as data.
 
 Readers of ranks and functions of results make them. A program filters the findings of a result by
-`kind`. `sampled_metrics.core.evaluation.wording` turns them into sentences for people, and nothing
-else does.
+`kind`. `sampled_metrics.core.evaluation.wording` turns them into sentences for people.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -47,6 +47,35 @@ class Finding:
         }
 
 
+CAUTION = "caution"
+"""Rank of a kind: numbers of the result may be wrong. Cautions stand above the numbers."""
+
+REMARK = "remark"
+"""Rank of a kind: what the numbers mean, or how they were computed."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of finding: its sentence, and its row of docs/reference/findings.md.
+
+    Attributes:
+        name: the `kind` of the findings.
+        rank: `CAUTION` or `REMARK`.
+        text: the sentence, a format string. It has the values of the finding by name, and `metric`,
+            `names` and `confidence` (`sampled_metrics.core.evaluation.wording`).
+        when: when a result has such a finding.
+        action: what to do then.
+        values: the values of the finding.
+    """
+
+    name: str
+    rank: str
+    text: str
+    when: str
+    action: str
+    values: str = ""
+
+
 def about(findings: Iterable[Finding], name: str = "", group: str = "") -> list[Finding]:
     """Return the findings with the names of their recommender and group, where they have none."""
     names = (name,) if name else ()
@@ -77,11 +106,39 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     kept: list[Finding] = []
     seen: set[tuple[Any, ...]] = set()
     for finding in findings:
-        key = (finding.kind, finding.metric, finding.names, finding.group, repr(finding.values))
+        key = _key(finding)
         if key not in seen:
             seen.add(key)
             kept.append(finding)
     return tuple(kept)
+
+
+def of_all(findings: Iterable[Finding], names: Sequence[str]) -> list[Finding]:
+    """Return findings, in which one that every recommender has is about all, without a name.
+
+    `names` are the recommenders.
+    """
+    findings = list(findings)
+    if len(names) < 2:
+        return findings
+    nameless = [replace(finding, names=()) for finding in distinct(findings) if is_of_one(finding)]
+    counts = Counter(_key(finding) for finding in nameless)
+    general = list[Finding]()
+    for finding in findings:
+        without_name = replace(finding, names=()) if is_of_one(finding) else finding
+        is_shared = counts[_key(without_name)] == len(names)
+        general.append(without_name if is_shared else finding)
+    return general
+
+
+def is_of_one(finding: Any) -> bool:
+    """Return whether a finding is about a single recommender."""
+    return len(finding.names) == 1
+
+
+def _key(finding: Any) -> tuple[Any, ...]:
+    """Return what distinguishes a finding from others."""
+    return finding.kind, finding.metric, finding.names, finding.group, repr(finding.values)
 
 
 def plain(value: Any) -> Any:

@@ -25,8 +25,9 @@ from sampled_metrics.checks import (
 from sampled_metrics.core.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE, SHAPES, Mixture
 from sampled_metrics.core.estimators.shapes import mixtures as mixtures_of
+from sampled_metrics.core.evaluation.phrases import condition
 from sampled_metrics.core.evaluation.result import Result, by_recommender
-from sampled_metrics.core.evaluation.values import assumption_of, finding_of_bounds
+from sampled_metrics.core.evaluation.values import assumption_of, finding_of_assumption
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
@@ -324,6 +325,7 @@ def _exact_contradicted(
                 "low": low,
                 "high": high,
                 "assumption": shape,
+                "condition": condition(shape),
                 "values": fewest.written,
             }
             return [Finding("exact-contradicted", exact.label, values=values)]
@@ -524,10 +526,13 @@ def published(
                 findings[name] += _exact_contradicted(
                     known[name], value, exact_mixtures[value.label], shapes, alpha
                 )
-        table = _table(bounds_by_size, chosen, list(wanted), users, negatives)
+        table = _table(bounds_by_size, chosen, list(wanted), users)
         results[name] = table.found([*findings[name], Finding("drawn-by-user")], setting)
     table = by_recommender(results)
-    return table.found([*_verdicts(bounds_by_name, list(wanted)), *on_values, *on_exact])
+    on_tables = table.findings
+    table.findings = ()
+    on_order = _verdicts(bounds_by_name, list(wanted))
+    return table.found([*on_order, *on_tables, *on_values, *on_exact])
 
 
 def _require_by_recommender(values: Any) -> None:
@@ -555,7 +560,6 @@ def _table(
     estimators: Mapping[str, Estimator],
     metrics: Sequence[str],
     users: int,
-    negatives: int,
 ) -> Result:
     """Return the rows of a recommender, with findings on what its values show and contradict.
 
@@ -577,11 +581,11 @@ def _table(
                 "users": users,
             }
             rows.append(row)
-            if not np.isnan(low):
-                findings.append(finding_of_bounds(row, np.array([negatives])))
-        kinds = (
-            {FREE: "unexplained"} if FREE in together.contradicted else {DECREASING: "contradicted"}
-        )
+        if not np.isnan(together.ends[0]).any():
+            findings += finding_of_assumption(assumes)
+        kinds = {DECREASING: "published-contradicted"}
+        if FREE in together.contradicted:
+            kinds = {FREE: "published-unexplained"}
         contradicted += [
             Finding(
                 kinds[shape], values={"assumption": shape, "p_value": p_value, "values": values}
@@ -704,9 +708,19 @@ def _verdicts(
             ends = [(bounds.shape, *bounds.ends[-1, :, column].tolist()) for bounds in explained]
             ordering = [(shape, low, high) for shape, low, high in ends if low > 0 or high < 0]
             shape, low, high = (ordering or ends[-1:])[0]
-            values = {"low": low, "high": high, "assumption": shape, "is_decided": bool(ordering)}
+            facts = {
+                "low": low,
+                "high": high,
+                "assumption": shape,
+                "condition": condition(shape),
+            }
+            if not ordering:
+                findings.append(Finding("published-undecided", label, (a, b), values=facts))
+                continue
             names = (b, a) if low > 0 else (a, b)
-            findings.append(Finding("published-order", label, names, values=values))
+            smallest, largest = sorted((abs(low), abs(high)))
+            facts |= {"smallest": smallest, "largest": largest}
+            findings.append(Finding("published-order", label, names, values=facts))
     return findings
 
 

@@ -25,6 +25,7 @@ from sampled_metrics.checks import (
 )
 from sampled_metrics.core.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.core.estimators.strict_bounds import SIGNIFICANCE
+from sampled_metrics.core.evaluation import phrases
 from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.result import Result
 from sampled_metrics.core.evaluation.values import (
@@ -92,9 +93,9 @@ class Plan(Result):
         hidden = {"error", "chosen"}
         for name in ("width", *_SHARES):
             if {name, f"{name}_low", f"{name}_high"} <= names:
-                digits = ".4f" if name == "width" else ".2f"
+                form = phrases.number if name == "width" else "{:.2f}".format
                 numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
-                text[name] = [_promise(value, low, high, digits) for value, low, high in numbers]
+                text[name] = [_promise(value, low, high, form) for value, low, high in numbers]
                 hidden |= {f"{name}_low", f"{name}_high"}
         if "scores" in names:
             text["scores"] = self["scores"].map("{:,.0f}".format)
@@ -106,9 +107,9 @@ class Plan(Result):
         return text.drop(columns=[name for name in text if name in hidden])
 
 
-def _promise(value: float, low: float, high: float, digits: str) -> str:
+def _promise(value: float, low: float, high: float, form: Callable[[float], str]) -> str:
     """Return a promise with its interval as text."""
-    return "-" if np.isnan(value) else f"{value:{digits}} ({low:{digits}} to {high:{digits}})"
+    return "-" if np.isnan(value) else f"{form(value)} ({form(low)} to {form(high)})"
 
 
 @on_one_thread
@@ -281,7 +282,8 @@ class _Question(NamedTuple):
         for worse, better in pairs:
             difference, low, high = gaps_of(pilot.values, [(worse, better)], 0.05)[0]
             gap = {"difference": difference, "low": low, "high": high, "users": pilot.users}
-            findings.append(Finding("plan-pair", label, (better, worse), values=gap))
+            kind = "plan-pair" if low > 0 else "plan-pair-undecided"
+            findings.append(Finding(kind, label, (better, worse), values=gap))
         hits = {name: int((values.low[0] > EQUAL).sum()) for name, values in pilot.values.items()}
         fewest = min(hits, key=hits.__getitem__)
         if hits[fewest] < _FEW_HITS:
@@ -693,7 +695,7 @@ def _choice(
     if width is None and scores is None:
         return [False] * len(table), []
     holds = (table["assumes"] != NO_BIAS) & table["width"].notna()
-    promise = "width"
+    kind = "plan-scores" if width is None else "plan-width"
     if width is not None:
         rows = table[holds & (table["width_high"] <= width)].sort_values("scores", kind="stable")
     else:
@@ -701,22 +703,21 @@ def _choice(
         rows = rows.sort_values("width_high", kind="stable")
         if "decided" in table and (rows["decided_low"] > MOSTLY).any():
             rows = rows.sort_values("decided_low", ascending=False, kind="stable")
-            promise = "decided"
+            kind = "plan-decides"
+    if rows.empty and width is None:
+        return [False] * len(table), [Finding("plan-no-scores", values={"scores": scores})]
     if rows.empty:
-        none = Finding("plan-none", values={"width": width, "scores": scores})
-        return [False] * len(table), [none]
+        return [False] * len(table), [Finding("plan-no-width", values={"width": width})]
     best = rows.iloc[0]
-    option = {"by": "scores", "wanted": scores}
-    if width is not None:
-        option = {"by": "width", "wanted": width}
-    values = _of_row(best, table) | option | {"promise": promise}
-    return [index == best.name for index in table.index], [Finding("plan-choice", values=values)]
+    values = _of_row(best, table) | {"wanted": scores if width is None else width}
+    return [index == best.name for index in table.index], [Finding(kind, values=values)]
 
 
 def _of_row(row: pd.Series[Any], table: pd.DataFrame) -> dict[str, Any]:
     """Return the numbers of a row, with the scores of all users together."""
     numbers = {str(name): value for name, value in row.items()}
-    return numbers | {"total": row["scores"] * table["users"].max()}
+    total = row["scores"] * table["users"].max()
+    return numbers | {"way_in_words": way_in_words(numbers), "total": total}
 
 
 def _about(table: pd.DataFrame, question: _Question) -> Iterator[Finding]:
@@ -726,11 +727,17 @@ def _about(table: pd.DataFrame, question: _Question) -> Iterator[Finding]:
         yield _cheapest(rows, table, question)
         misleading = table[table["wrong"] > np.maximum(table["error"] * 3, 0.05)]
         for row in misleading.to_dict("records"):
-            yield Finding("plan-wrong", values={name: row[name] for name in (*_OF_WAY, *_OF_WRONG)})
+            yield _on_way("plan-wrong", row, _OF_WRONG)
     for row in table[table["left"] > SIGNIFICANCE].to_dict("records"):
-        yield Finding("plan-left", values={name: row[name] for name in (*_OF_WAY, "left")})
+        yield _on_way("plan-left", row, ("left",))
     for row in table[table["width"].isna()].to_dict("records"):
-        yield Finding("plan-no-interval", values={name: row[name] for name in _OF_WAY})
+        yield _on_way("plan-no-interval", row)
+
+
+def _on_way(kind: str, row: Mapping[str, Any], names: Sequence[str] = ()) -> Finding:
+    """Return a finding on the way of a row, with some of its columns."""
+    values = {name: row[name] for name in (*_OF_WAY, *names)}
+    return Finding(kind, values=values | {"way_in_words": way_in_words(row)})
 
 
 _OF_WAY = ("way", "estimator", "depth", "negatives")
@@ -749,6 +756,6 @@ def _cheapest(rows: pd.DataFrame, table: pd.DataFrame, question: _Question) -> F
         return Finding("plan-first", names=question.names, values=values)
     likely = rows[rows["decided"] >= ENOUGH]
     row = likely.iloc[0] if len(likely) else rows.loc[rows["decided"].idxmax()]
-    is_open = bool((rows["decided_high"] >= ENOUGH).any())
-    values = _of_row(row, table) | {"share": ENOUGH, "is_open": is_open}
-    return Finding("plan-unsure", names=question.names, values=values)
+    kind = "plan-unsure" if (rows["decided_high"] >= ENOUGH).any() else "plan-none-decides"
+    values = _of_row(row, table) | {"share": ENOUGH}
+    return Finding(kind, names=question.names, values=values)

@@ -15,6 +15,7 @@ import pandas as pd
 
 from sampled_metrics._registry import layouts
 from sampled_metrics.core.estimators import estimator_name
+from sampled_metrics.core.evaluation.questions import NEW_RUNS, THESE_RUNS, in_words
 from sampled_metrics.core.evaluation.standings import MANY, best_of
 from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict, verdict_of_row
@@ -329,7 +330,7 @@ def _values(table: pd.DataFrame) -> Picture:
     panels = _panels(table, "value", f"{subject}, {interval}", is_filled)
     if "assumes" in table:
         return Picture(panels, _assumptions(table, interval))
-    over = captions.over_users_and_seeds if "of" in table else captions.over_users
+    over = captions.over_users_and_seeds if "inference" in table else captions.over_users
     return Picture(panels, over(interval))
 
 
@@ -367,7 +368,7 @@ def _differences(table: pd.DataFrame) -> Picture:
         verdict for verdict in verdicts if verdict is not None and verdict.conclusion in not_decided
     ]
     sentences = [*assumed(findings, setting), captions.hollow(hollow)]
-    if "of" in table:
+    if "inference" in table:
         sentences.append(captions.over_users_and_seeds("interval"))
     if "group" in table:
         sentences.append(captions.OF_GROUPS)
@@ -417,14 +418,14 @@ def _panels(table: pd.DataFrame, value: str, axis: str, is_filled: Iterable[bool
     recommenders or pairs have a legend, as those of estimators have.
     """
     names = _names(table)
-    parts = [name for name in ("group", "of") if name in table]
+    parts = [name for name in ("group", "inference") if name in table]
     has_estimators = "estimator" in table
     if has_estimators:
         series = table["estimator"]
-        labels = [names, *(table[part] for part in parts)]
+        labels = [names, *(table[part].map(_part_in_words) for part in parts)]
     elif parts:
         series = names
-        labels = [table[part] for part in parts]
+        labels = [table[part].map(_part_in_words) for part in parts]
     else:
         series = names
         labels = [names]
@@ -446,6 +447,11 @@ def _panels(table: pd.DataFrame, value: str, axis: str, is_filled: Iterable[bool
         rows_of_metric = rows.setdefault(metric_name(str(row["metric"])), {})
         rows_of_metric.setdefault(label, []).append(mark)
     return [Panel(title, axis, marks) for title, marks in rows.items()]
+
+
+def _part_in_words(part: str) -> str:
+    """Return a group, or which runs a row describes in words."""
+    return in_words(part) if part in (NEW_RUNS, THESE_RUNS) else str(part)
 
 
 def _names(table: pd.DataFrame) -> pd.Series[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,15 @@ from numpy.typing import NDArray
 from sampled_metrics import __version__, file_io
 from sampled_metrics.checks import enumerated
 from sampled_metrics.core.estimators import BOUNDS, estimator, estimator_name
-from sampled_metrics.core.evaluation import compare, correct, evaluate, wording
+from sampled_metrics.core.evaluation import correct, evaluate, wording
+from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.comparison import Comparison
 from sampled_metrics.core.evaluation.evaluate import checked_metrics
 from sampled_metrics.core.evaluation.result import Result
 from sampled_metrics.core.evaluation.standings import MANY
-from sampled_metrics.core.metrics import MetricsLike, metric_name
+from sampled_metrics.core.evaluation.verdict import Verdict
+from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.reading import UNNAMED
 from sampled_metrics.core.ranks.runs import Runs, read_runs
 from sampled_metrics.core.sampling.outcomes import Outcomes
@@ -43,19 +45,6 @@ ESTIMATORS = ("decreasing", "free", "uncorrected")
 MORE_ESTIMATORS = ("bv-0.1", "mle")
 """Estimators of sampled ranks that are shown if they are valid for the sample."""
 
-_DECIMALS = {
-    "value",
-    "low",
-    "high",
-    "standard_error",
-    "bias",
-    "bias_error",
-    "value_a",
-    "value_b",
-    "difference",
-}
-"""Columns that are shown with four decimals."""
-
 _LEADING = ("group", "metric", "a", "b", "conclusion", "size")
 """Columns of a comparison that are shown before the numbers."""
 
@@ -64,11 +53,7 @@ _LEADING = ("group", "metric", "a", "b", "conclusion", "size")
 def report(
     ranks: Any,
     path: str | os.PathLike[str] | None = None,
-    *,
-    metrics: MetricsLike | None = None,
-    margin: float | str | None = None,
-    groups: Groups = False,
-    confidence_level: float = 0.95,
+    **options: Any,
 ) -> str:
     """Write one html page about the ranks of one or several recommenders; it needs matplotlib.
 
@@ -83,11 +68,8 @@ def report(
             a mapping from the names of recommenders to them. Several seeds of a recommender are a
             list of tables, as in `compare`.
         path: a file to write, in a folder that exists.
-        metrics: labels such as recall@10; the default is that of `evaluate`.
-        margin: the smallest difference that matters, as in `compare`.
-        groups: True for a section by the groups that the reader kept, or a mapping from users to
-            groups, as in `compare`.
-        confidence_level: probability that an interval covers its value.
+        options: the options of `compare`: metrics, margin, groups (for a section by group) and
+            confidence_level. metrics and confidence_level are for the whole page.
 
     Returns:
         The page, as text. The intervals of the pairs of three recommenders or more hold together,
@@ -111,36 +93,41 @@ def report(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4
         and 5.
     """
+    comparing = CompareOptions(**({"best": MANY} | options))
     recommenders = read_runs(ranks, "report")
     names = [runs.name for runs in recommenders]
     sources = [table.source for runs in recommenders for table in runs.tables]
     if path is not None:
         file_io.require_writable(path, sources)
-    _check(len(names), path, margin)
+    _check(len(names), path, comparing.margin)
     example = recommenders[0].first_table  # all are of one kind
-    wanted = metrics
+    wanted = comparing.metrics
     if example.has_one_relevant_item:
-        wanted = list(checked_metrics(example, metrics).values())
-    options: dict[str, Any] = {"metrics": wanted, "confidence_level": confidence_level}
+        wanted = list(checked_metrics(example, comparing.metrics).values())
+    comparing = replace(comparing, metrics=wanted)
+    groups = comparing.groups
+    confidence_level = comparing.confidence_level
+    shared: dict[str, Any] = {"metrics": wanted, "confidence_level": confidence_level}
 
     # the results
     left_out: list[str] = []
     if example.is_sampled:
         labels, left_out = _valid_estimators(recommenders, wanted)
-        result = correct(ranks, estimators=labels, **options)
+        result = correct(ranks, estimators=labels, **shared)
     else:
-        result = evaluate(ranks, **options)
-    compared = compare(ranks, best=MANY, margin=margin, **options) if len(names) > 1 else None
+        result = evaluate(ranks, **shared)
+    compared = None
+    if len(names) > 1:
+        compared = compare_with(ranks, replace(comparing, groups=False))
 
     grouped = dict[str, Result]()
     if groups and example.is_sampled:  # the values are strict bounds
-        strict = correct(ranks, estimators=ESTIMATORS[0], groups=groups, **options)
+        strict = correct(ranks, estimators=ESTIMATORS[0], groups=groups, **shared)
         grouped["Metrics by group"] = strict
     elif groups:
-        grouped["Metrics by group"] = evaluate(ranks, groups=groups, **options)
+        grouped["Metrics by group"] = evaluate(ranks, groups=groups, **shared)
     if groups and len(names) > 1:
-        pairs_by_group = compare(ranks, best=MANY, margin=margin, groups=groups, **options)
-        grouped["Comparisons by group"] = pairs_by_group
+        grouped["Comparisons by group"] = compare_with(ranks, comparing)
 
     # what is said once, at the top of the page
     all_results = [result] if compared is None else [result, compared]
@@ -331,8 +318,6 @@ def _comparison(
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
     text = table.as_text().reset_index(drop=True)
-    for column in _DECIMALS.intersection(text):
-        text[column] = ["-" if np.isnan(value) else f"{value:z.4f}" for value in table[column]]
     for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
         if column in text:
             text[column] = text[column].map(name_of)
@@ -340,12 +325,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
         leading = [name for name in _LEADING if name in text]
         text = text[[*leading, *text.columns.difference(leading, sort=False)]]
     headings = {column: column.replace("_", " ").capitalize() for column in text}
-    headings |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
-    headings |= {"higher_a": "A higher", "higher_b": "B higher"}
-    if names:
-        headings |= {"value_a": f"Value of {names[0]}", "value_b": f"Value of {names[1]}"}
-        headings |= {"difference": f"{names[1]} - {names[0]}"}
-        headings |= {"higher_a": f"{names[0]} higher", "higher_b": f"{names[1]} higher"}
+    headings |= Verdict.headings(*(names or ("A", "B")))
     return text.rename(columns=headings)
 
 

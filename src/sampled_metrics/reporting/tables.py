@@ -68,14 +68,18 @@ _LATEX = str.maketrans(
 
 
 def as_latex(
-    table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = ""
+    table: pd.DataFrame,
+    superscripts: pd.DataFrame | None = None,
+    caption: str = "",
+    label: str = "",
 ) -> str:
     """Return a table as LaTeX, in the style of the package booktabs.
 
     Args:
         table: cells of text.
         superscripts: superscript of each cell, of the same shape; none by default.
-        caption: of a float around the table; without it, there is no float.
+        caption: of a float around the table; without it and a label, there is no float.
+        label: of the float.
     """
     cells = table.map(_latex_cell)
     if superscripts is not None:
@@ -88,8 +92,9 @@ def as_latex(
     start = rf"\begin{{tabular}}{{{columns}}}"
     rules = (r"\toprule", header, r"\midrule", *lines, r"\bottomrule")
     lines = [start, *rules, r"\end{tabular}"]
-    if caption:
+    if caption or label:
         head = [r"\begin{table}", r"\centering", rf"\caption{{{latex_text(caption)}}}"]
+        head += [rf"\label{{{label}}}"] if label else []
         lines = [*head, *lines, r"\end{table}"]
     return "\n".join(lines)
 

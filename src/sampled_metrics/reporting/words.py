@@ -66,8 +66,9 @@ def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
             condition = wording.condition_of(compared.findings, compared.setting)
             answer = f"{answer.removesuffix('.')}{condition}."
         return (answer,)
-    best_pairs = [finding for finding in compared.findings if finding.kind == "best-pairs"]
-    return wording.remarks([*compared.verdicts, *best_pairs], compared.setting)
+    kinds = ("order", "by-margin", "best-pairs")
+    on_order = [finding for finding in compared.findings if finding.kind in kinds]
+    return wording.remarks(on_order, compared.setting)
 
 
 def notes_in_words(compared: Comparison) -> tuple[str, ...]:
@@ -88,16 +89,10 @@ def metrics_in_words(result: Result) -> list[str]:
 
 
 def bounds_in_words(result: Result, names: Sequence[str]) -> list[str]:
-    """Return what the strict bounds of each recommender allow: the first sentence on them."""
-    sentences: list[str] = []
-    for name in names:
-        bounds = [
-            finding
-            for finding in result.findings
-            if finding.kind == "bounds" and finding.names in ((), (name,))
-        ]
-        sentences += wording.remarks(bounds, result.setting)[:1]
-    return sentences
+    """Return what the strict bounds of each recommender allow: the sentence of its first row."""
+    if len(names) == 1:
+        return [result.sentence()]
+    return [result[result["recommender"] == name].sentence() for name in names]
 
 
 def left_out(estimator: str, recommender: str, error: Exception) -> str:

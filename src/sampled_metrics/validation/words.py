@@ -1,24 +1,25 @@
-"""The epochs of a training, in words."""
+"""The kinds of findings on the epochs of a training."""
 
 from __future__ import annotations
 
-from sampled_metrics.core.evaluation.kinds import Kind
+from sampled_metrics.core.findings import REMARK, Kind
 
-KINDS: dict[str, Kind] = {
-    "epochs-together": Kind(
+KINDS = (
+    Kind(
+        "epochs-together",
+        REMARK,
+        "The {confidence} intervals hold together for all epochs.",
         when="a validator was called",
-        sentence="The {confidence} intervals hold together for all epochs.",
-        of_groups=False,
+        action="nothing",
     ),
-    "best-of-epochs": Kind(
+    Kind(
+        "best-of-epochs",
+        REMARK,
+        "This epoch has the highest {metric} of {epochs} epochs, so the value is too high on "
+        "average. Other users give an unbiased one.",
         when="the epoch has the highest value of two epochs or more",
+        action="report the metric on test users",
         values="epochs: how many so far",
-        sentence=(
-            "This epoch has the highest value of {epochs} epochs ({{}}), so the value is too high "
-            "on average. Other users give an unbiased one."
-        ),
-        clause="{metric}",
-        of_groups=False,
     ),
-}
-"""What is known of each kind of finding."""
+)
+"""The kinds of this package."""

@@ -9,7 +9,19 @@ from sampled_metrics.core.inference.setting import Setting
 
 def verdict(conclusion):
     """On A against a recommender that is called undecided, the second one."""
-    return Verdict("auc", "A", "undecided", 0.5, 0.6, 0.1, 0.05, 0.15, 0.01, conclusion, 50)
+    return Verdict(
+        metric="auc",
+        a="A",
+        b="undecided",
+        value_a=0.5,
+        value_b=0.6,
+        difference=0.1,
+        low=0.05,
+        high=0.15,
+        p_value=0.01,
+        conclusion=conclusion,
+        users=50,
+    )
 
 
 def test_hollow_marks_are_named_by_their_conclusions_and_not_at_all_if_there_are_none():

@@ -188,9 +188,9 @@ def test_draws_whose_values_are_alike_by_chance_are_several_draws():
     result = sm.correct({"a": draws}, estimators="uncorrected", metrics="recall@1")
     assert result["value"].tolist() == [pytest.approx(2 / 3)]
     assert "draws" in kinds(result)
-    assert "equal-tables" not in kinds(result)
+    assert "equal-draws" not in kinds(result)
     with_copy = sm.correct(
         {"a": [draws[0], draws[1], draws[0]]}, estimators="uncorrected", metrics="recall@1"
     )
-    [finding] = [finding for finding in with_copy.findings if finding.kind == "equal-tables"]
-    assert finding.values == {"seeds": ["1", "3"], "are_draws": True}
+    [finding] = [finding for finding in with_copy.findings if finding.kind == "equal-draws"]
+    assert finding.values == {"seeds": ["1", "3"]}

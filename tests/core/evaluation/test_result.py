@@ -18,11 +18,12 @@ from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 
 ON_READING = [
-    Finding("columns-not-used", values={"columns": ["<remark> & more"], "unit": ""}),
+    Finding("columns-not-used", values={"columns": ["<remark> & more"]}),
     Finding("one-grade"),
 ]
 REMARKS = [
-    "The column <remark> & more is not used.",
+    "Columns that are not used: <remark> & more. If one names users, recommenders or seeds, name "
+    "it with user_column, by or seeds.",
     "The judged items have no column relevance: each is relevant, with grade 1.",
 ]
 CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
@@ -101,14 +102,15 @@ def test_findings_are_plain_as_json():
 def results(*settings):
     tables = (Result({"metric": ["ap"], "value": [value]}) for value in (0.1, 0.2))
     return {
-        name: table.found([Finding("few-users")], setting)
-        for name, table, setting in zip("XY", tables, settings, strict=True)
+        name: table.found([Finding("few-users", values={"users": users})], setting)
+        for name, table, setting, users in zip("XY", tables, settings, (3, 4), strict=True)
     }
 
 
 def test_the_findings_of_recommenders_have_their_names_and_those_of_groups_their_groups():
     result = by_recommender(results(*[Setting(0.9, "3 users")] * 2))
     assert [finding.names for finding in result.findings] == [("X",), ("Y",)]
+    assert [finding.values for finding in result.findings] == [{"users": 3}, {"users": 4}]
     assert [finding.group for finding in result.findings] == ["", ""]
     assert result.setting == Setting(0.9, "3 users", ("X", "Y"))
     assert result.set_index("recommender")["value"].to_dict() == {"X": 0.1, "Y": 0.2}
@@ -145,7 +147,7 @@ def test_text_of_a_value_and_of_a_p_value():
 
 def test_a_sentence_is_of_the_rows():
     sentence = VALUES[VALUES["metric"] == "auc"].sentence()
-    assert sentence == "AUC of X_1 is 0.5000 by Free (90 % interval 0.4500 to 0.5500)."
+    assert sentence == "X_1: AUC with free is 0.5 (90 % interval 0.45 to 0.55)."
 
 
 NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"
@@ -157,11 +159,13 @@ SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
 
 def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks():
     findings = [
-        Finding("columns-not-used", values={"columns": [NAME], "unit": ""}),
+        Finding("columns-not-used", values={"columns": [NAME]}),
         Finding("no-rank-zero", values={"source": NAME}),
     ]
     table = Result({"recommender": [NAME], "value": [0.5]}).found(findings)
-    assert table.remarks == (f"{SHOWN}: {CAUTION}", f"The column {SHOWN} is not used.")
+    caution, remark = table.remarks
+    assert caution == f"{SHOWN}: {CAUTION}"
+    assert f": {SHOWN}." in remark
     assert all(line.isprintable() for line in repr(table).split("\n"))
     assert list(sm.exact_ranks({NAME: [1, 2, 30], "Y": [2, 3, 4]}, candidates=100)) == [SHOWN, "Y"]
 

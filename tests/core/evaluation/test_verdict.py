@@ -10,9 +10,14 @@ import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.compare import Family, Part, orders_of_groups, verdicts_of
-from sampled_metrics.core.evaluation.kinds import KINDS
 from sampled_metrics.core.evaluation.values import UserValues
-from sampled_metrics.core.evaluation.verdict import Conclusion, Size, adjusted, verdict_of_row
+from sampled_metrics.core.evaluation.verdict import (
+    Conclusion,
+    Size,
+    Verdict,
+    adjusted,
+    verdict_of_row,
+)
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.families import Margin
 
@@ -56,9 +61,6 @@ MANY = known(hits(180))
 BELOW, ABOVE = (between(values.low, np.minimum(values.low + 0.1, 1), 0.4) for values in (FEW, MANY))
 
 
-NOTHING_HOLDS = sorted(kind for kind in KINDS if KINDS[kind].forbids_interval)
-
-
 @pytest.mark.parametrize(
     ("a", "b", "conclusion"),
     [
@@ -76,12 +78,10 @@ NOTHING_HOLDS = sorted(kind for kind in KINDS if KINDS[kind].forbids_interval)
         pytest.param(
             replace(BELOW, point=np.array([0.27])), ABOVE, Conclusion.BETTER, id="bounds-better"
         ),
-        *(
-            pytest.param(
-                FEW, replace(MANY, findings=(Finding(kind),)), Conclusion.NO_VERDICT, id=kind
-            )
-            for kind in NOTHING_HOLDS
+        pytest.param(
+            FEW, replace(MANY, is_explained=False), Conclusion.NO_VERDICT, id="unexplained"
         ),
+        pytest.param(FEW, replace(MANY, is_shared=True), Conclusion.NO_VERDICT, id="drawn-once"),
         pytest.param(
             FEW, replace(MANY, findings=(Finding("narrow"),)), Conclusion.BETTER, id="narrow"
         ),
@@ -101,10 +101,6 @@ def test_conclusions(a, b, conclusion):
     assert verdict.is_bounded is not (a.one_value and b.one_value)
     assert verdict.has_interval == b.has_interval
     assert np.isnan([verdict.low, verdict.high, verdict.p_value]).all() == (not b.has_interval)
-
-
-def test_kinds_that_forbid_an_interval_are_those_without_one():
-    assert NOTHING_HOLDS == ["drawn-once", "unexplained"]
 
 
 def test_a_metric_that_is_not_defined_has_no_verdict():
@@ -129,22 +125,20 @@ def test_a_pair_that_is_alike_is_equivalent_if_the_interval_is_within_the_margin
 
 def test_shares_are_of_the_users_for_whom_each_ranks_higher():
     places = {"A": np.array([RANKS["a"]], dtype=float), "B": np.array([RANKS["b"]], dtype=float)}
-    margin = verdict_of(FEW, MANY, Margin(0.1), places).margin
-    assert (margin.higher_a, margin.higher_b) == (0.25, 0.5)
-    assert verdict_of(FEW, MANY).margin is None
-    unknown = verdict_of(
-        FEW, MANY, Margin(0.1), {**places, "B": np.full((1, USERS), np.nan)}
-    ).margin
+    verdict = verdict_of(FEW, MANY, Margin(0.1), places)
+    assert (verdict.higher_a, verdict.higher_b) == (0.25, 0.5)
+    assert np.isnan(verdict_of(FEW, MANY).higher_a)
+    unknown = verdict_of(FEW, MANY, Margin(0.1), {**places, "B": np.full((1, USERS), np.nan)})
     assert np.isnan([unknown.higher_a, unknown.higher_b]).all()
 
 
 def test_a_margin_of_two_recommenders_says_who_ranks_higher_if_there_are_ranks():
     exact = sm.exact_ranks(RANKS, candidates=50, exact=True)
     sampled = sm.sampled_ranks(RANKS, candidates=900, negatives=20)
-    for tables, is_sampled in ((exact, False), (sampled, True)):
+    for tables, which in ((exact, "Ranks"), (sampled, "Sampled ranks")):
         [higher] = findings_of_kind(sm.compare(tables, metrics="ap", margin=0.1), "higher")
         assert higher.names == ("a", "b")
-        assert higher.values == {"higher_a": 0.25, "higher_b": 0.5, "is_sampled": is_sampled}
+        assert higher.values == {"higher_a": 0.25, "higher_b": 0.5, "ranks": which}
     three = {**exact, "c": exact["a"].rows(np.arange(400)[::-1])}
     assert findings_of_kind(sm.compare(three, metrics="ap", margin=0.1), "higher") == []
 
@@ -165,22 +159,13 @@ def test_a_recommender_may_be_called_as_a_conclusion_is():
     assert verdict_of_row(row | {"metric": "auc"}, result.findings, result.setting.names) is None
 
 
-def test_a_verdict_turns_with_its_pair():
-    verdict = verdict_of(FEW, MANY, Margin(0.05))
-    turned = verdict.turned()
-    expected = verdict_of(MANY, FEW, Margin(0.05), names=("B", "A"))
-    for name in ("a", "b", "value_a", "difference", "low", "high", "better", "names"):
-        assert getattr(turned, name) == pytest.approx(getattr(expected, name)), name
-    assert turned.margin.higher_a == expected.margin.higher_a
-
-
 def test_p_values_are_adjusted_within_a_metric_and_a_question():
     """By Holm's method .01, .04 and .03 of a family are .03, .06 and .06."""
     verdict = verdict_of(FEW, MANY)
     family = [replace(verdict, p_value=p_value) for p_value in (0.01, 0.04, 0.03)]
     others = [
         replace(verdict, p_value=0.5, metric="auc"),
-        replace(verdict, p_value=0.4, of="these runs"),
+        replace(verdict, p_value=0.4, inference="these_runs"),
     ]
     verdicts_of_groups = [
         replace(verdict, p_value=p_value, group=group)
@@ -217,7 +202,7 @@ def test_groups_have_a_finding_where_all_users_together_have_the_other_order():
 def test_groups_have_a_finding_where_their_order_differs():
     [finding] = orders((FEW, FEW), x=(FEW, MANY), y=(MANY, FEW), z=(FEW, MANY), w=(FEW, FEW))
     assert (finding.kind, finding.metric, finding.names) == ("order-differs", "ap", ("A", "B"))
-    assert finding.values == {"groups": {"B": ["x", "z"], "A": ["y"]}}
+    assert finding.values == {"groups_a": ["y"], "groups_b": ["x", "z"]}
 
 
 @pytest.mark.parametrize(
@@ -252,11 +237,12 @@ def test_a_recommender_may_be_called_as_a_value_of_findings():
     tables = sm.exact_ranks(ranks, by="model", groups="half", candidates=100, exact=True)
     result = sm.compare(tables, metrics="ap", groups=True)
     [finding] = findings_of_kind(result, "order-differs")
-    assert finding.values == {"groups": {"source": ["x"], "groups": ["y"]}}
+    assert finding.names == ("groups", "source")
+    assert finding.values == {"groups_a": ["y"], "groups_b": ["x"]}
     [remark] = [remark for remark in result.remarks if "differs between groups" in remark]
     assert remark.startswith("The order by AP differs between groups: ")
-    assert "source is better than groups for group x" in remark
-    assert "groups is better than source for group y" in remark
+    assert "source is better than groups in x" in remark
+    assert "groups is better than source in y" in remark
 
 
 def test_groups_have_findings_of_their_own_and_not_those_of_all():
@@ -271,9 +257,14 @@ def test_groups_have_findings_of_their_own_and_not_those_of_all():
     tables = sm.exact_ranks(ranks, by="model", groups="of", candidates=100, exact=True)
     result = sm.compare(tables, metrics="ap", groups=True)
     few_users = findings_of_kind(result, "few-users")
-    assert [(finding.group, finding.names) for finding in few_users] == [
-        ("old", ("A",)),
-        ("old", ("B",)),
-    ]
+    assert [(finding.group, finding.names) for finding in few_users] == [("old", ())]
     [adjustment] = findings_of_kind(result, "groups-adjusted")
     assert adjustment.values["groups"] == 2
+
+
+def test_a_comparison_has_the_columns_of_its_options_in_the_order_of_the_fields():
+    few = ["metric", "value_a", "value_b", "difference", "low", "high", "conclusion", "users"]
+    assert Verdict.columns([]) == few
+    options = ["groups", "seeds", "margin", "names", "p_values"]
+    assert Verdict.columns(options) == list(verdict_of(FEW, MANY).row())
+    assert Verdict.headings("A", "B")["difference"] == "B - A"

@@ -18,7 +18,12 @@ from sampled_metrics.checks import (
     require_whole,
     shown,
 )
-from sampled_metrics.core.estimators import BOUNDS, Estimator, estimators_by_label
+from sampled_metrics.core.estimators import (
+    BOUNDS,
+    Estimator,
+    estimator_name,
+    estimators_by_label,
+)
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
 from sampled_metrics.core.evaluation.evaluate import (
@@ -27,19 +32,25 @@ from sampled_metrics.core.evaluation.evaluate import (
     checked_metrics,
     from_readers,
 )
-from sampled_metrics.core.evaluation.kinds import repeated_by_group
+from sampled_metrics.core.evaluation.kinds import cautions_of
+from sampled_metrics.core.evaluation.phrases import condition
 from sampled_metrics.core.evaluation.questions import NEW_RUNS, THESE_RUNS, about_seeds, answerable
-from sampled_metrics.core.evaluation.standings import best_of
-from sampled_metrics.core.evaluation.values import UserValues, places_of_runs, values_of_runs
+from sampled_metrics.core.evaluation.standings import Standings, best_of
+from sampled_metrics.core.evaluation.values import (
+    NO_BIAS,
+    UserValues,
+    places_of_runs,
+    values_of_runs,
+)
 from sampled_metrics.core.evaluation.verdict import (
-    AgainstMargin,
     Conclusion,
     Size,
     Verdict,
     adjusted,
     conclusion_of,
 )
-from sampled_metrics.core.findings import Finding, about
+from sampled_metrics.core.evaluation.words.order import by_margin, of_runs, standing
+from sampled_metrics.core.findings import Finding, about, grouped
 from sampled_metrics.core.inference.families import Margin, max_t_rate
 from sampled_metrics.core.inference.seeds import pooled
 from sampled_metrics.core.inference.setting import Setting
@@ -60,6 +71,18 @@ from sampled_metrics.running import late_progress, on_one_thread
 LARGEST_T = "the largest of several t"
 BONFERRONI = "Bonferroni"
 """How the intervals of all pairs hold together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of `compare`, whose parameters they are."""
+
+    metrics: MetricsLike | None = None
+    estimator: str | Estimator | None = None
+    margin: float | str | None = None
+    groups: Groups = False
+    confidence_level: float = 0.95
+    best: int | None = None
 
 
 @on_one_thread
@@ -133,7 +156,7 @@ def compare(
         difference as a part of the worse value), higher_a and higher_b (shares of users for whom
         each ranks the held-out item higher, or whose list has the higher metric; missing for staged
         ranks), and size (more than the margin, less than the margin, or nothing if the interval
-        does not say). With several seeds there is a column of: "new runs" or "these runs". With
+        does not say). With several seeds there is a column inference: new_runs or these_runs. With
         groups, there is a first column group, which is "all" for all rows. The attribute verdicts
         has the rows as `Verdict` objects, and the findings have them and all other conclusions as
         data, and the remarks as sentences. The method standings() gives the recommenders by metric,
@@ -161,10 +184,10 @@ def compare(
         >>> result = sm.compare({"old": tables["old"], "new": tables["new"]}, metrics="ap")
         >>> print(result.remarks[0])
         AP: new is better than old; the difference (new - old) is +0.1846, with a 95 % interval of
-        +0.0858 to +0.2642.
+        +0.08579 to +0.2642.
 
         >>> print(sm.compare(tables, metrics="auc").remarks[0])
-        AUC: new, newer and old cannot be told apart.
+        AUC: new, newer and old cannot be distinguished.
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
@@ -172,11 +195,27 @@ def compare(
         Biometrical Journal 50, 2008. S. Holm, A Simple Sequentially Rejective Multiple Test
         Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
+    return compare_with(
+        ranks,
+        CompareOptions(
+            metrics=metrics,
+            estimator=estimator,
+            margin=margin,
+            groups=groups,
+            confidence_level=confidence_level,
+            best=best,
+        ),
+    )
+
+
+def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Comparison:
+    """Compare recommenders as `compare` does, with its options as one object."""
     # --- read and check
-    confidence_level = require_confidence_level(confidence_level)
+    confidence_level = require_confidence_level(options.confidence_level)
+    best = options.best
     if best is not None:
         require_whole(2, None, best=best)
-    checked_margin = None if margin is None else Margin.from_given(margin)
+    margin = None if options.margin is None else Margin.from_given(options.margin)
     recommenders = read_runs(ranks, "compare", needs_names=True)
     if len(recommenders) < 2:
         raise DataError(
@@ -185,22 +224,22 @@ def compare(
         )
     require_comparable(recommenders)
     first_table = recommenders[0].first_table
-    measures = checked_metrics(first_table, metrics)
+    measures = checked_metrics(first_table, options.metrics)
     for runs in recommenders:
         for table in runs.tables:
             table.check_metrics(measures)
-    if checked_margin is not None:
-        checked_margin.require_possible(measures)
-    label, corrector = _single_estimator(estimator, first_table)
+    if margin is not None:
+        margin.require_possible(measures)
+    label, corrector = _single_estimator(options.estimator, first_table)
     setting = Setting(
         confidence_level=confidence_level,
         parameters=first_table.description,
         names=tuple(runs.name for runs in recommenders),
-        margin=checked_margin,
+        margin=margin,
         estimator=label,
         is_uncorrected=corrector is not None and corrector.is_uncorrected,
     )
-    recommenders_by_group, left_out = runs_by_group(recommenders, groups)
+    recommenders_by_group, left_out = runs_by_group(recommenders, options.groups)
 
     # --- values
     all_users = _part("", recommenders, measures, corrector, setting)
@@ -224,7 +263,8 @@ def compare(
     # --- verdicts
     verdicts = list[Verdict]()
     for family in families:
-        verdicts += verdicts_of(family, names, checked_margin)
+        verdicts += verdicts_of(family, names, margin)
+    verdicts = [_with_assumption(verdict, families, setting) for verdict in verdicts]
     verdicts = adjusted(verdicts, has_all_pairs=len(names) == len(setting.names))
     overall = [verdict for verdict in verdicts if not verdict.group]
     by_group = [verdict for verdict in verdicts if verdict.group]
@@ -232,16 +272,18 @@ def compare(
     # --- findings
     # the first verdict is of two recommenders if there are no more
     findings: list[Any] = [verdict for verdict in overall if verdict.is_defined]
+    findings += _on_order(findings, len(names) < len(setting.names))
+    if by_group:
+        findings += orders_of_groups(overall, by_group, questions[0])
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
     findings += about_several_metrics(verdict.metric for verdict in overall if verdict.has_interval)
     findings += _about_part(all_users, families, names, recommenders, corrector, setting)
     if by_group:
-        findings += orders_of_groups(overall, by_group, questions[0])
         findings += [verdict for verdict in by_group if verdict.is_defined]
         for part in parts[1:]:
             findings_of_part = _about_part(part, families, names, recommenders, corrector, setting)
-            findings += about(repeated_by_group(findings_of_part), group=part.group)
+            findings += about(cautions_of(findings_of_part), group=part.group)
         adjustment = {"groups": len(recommenders_by_group), "level": level_of_group}
         findings.append(Finding("groups-adjusted", values=adjustment))
         findings += left_out
@@ -420,7 +462,8 @@ def _family(part: Part, question: str) -> Family:
     facts: dict[str, Any] = {"pairs": pairs, "method": method}
     facts["rate"] = alpha / pairs if method == BONFERRONI else 0.0
     if question:
-        facts["of"] = question
+        facts["inference"] = question
+    facts["metric_of"] = of_runs("a metric", question)
     return Family(part, question, values, rates, Finding("family", values=facts))
 
 
@@ -453,11 +496,11 @@ def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> 
                 users=gap.users,
                 is_bounded=not gap.one_value,
                 group=family.part.group,
-                of=family.question,
+                inference=family.question,
             )
             for number, label in enumerate(family.part.metrics)
         ]
-        by_pair.append(verdicts if margin is None else _beside_margin(verdicts, family, margin))
+        by_pair.append(verdicts if margin is None else _with_margin(verdicts, family, margin))
     # the rows of a metric are together
     return [
         verdict
@@ -466,8 +509,8 @@ def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> 
     ]
 
 
-def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) -> list[Verdict]:
-    """Return the verdicts on a pair, by metric, with what is known beside a margin."""
+def _with_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) -> list[Verdict]:
+    """Return the verdicts on a pair, by metric, with what a margin says of them."""
     name_a = verdicts[0].a
     name_b = verdicts[0].b
     a = family.values[name_a]
@@ -493,7 +536,7 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
         for shares in _shares_ranked_higher(family.part.places[name_a], family.part.places[name_b])
     )
 
-    beside_margin = []
+    with_margin = []
     for number, verdict in enumerate(verdicts):
         conclusion = verdict.conclusion
         if conclusion is Conclusion.UNDECIDED and are_within[number]:
@@ -506,14 +549,17 @@ def _beside_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) 
             elif high < -EQUAL:
                 size = Size.LESS
         worse = min(verdict.value_a, verdict.value_b)
-        against_margin = AgainstMargin(
-            relative=verdict.difference / worse if worse > 0 else np.nan,
-            higher_a=float(higher_a[number]),
-            higher_b=float(higher_b[number]),
-            size=size,
+        with_margin.append(
+            replace(
+                verdict,
+                conclusion=conclusion,
+                relative=verdict.difference / worse if worse > 0 else np.nan,
+                higher_a=float(higher_a[number]),
+                higher_b=float(higher_b[number]),
+                size=size,
+            )
         )
-        beside_margin.append(replace(verdict, conclusion=conclusion, margin=against_margin))
-    return beside_margin
+    return with_margin
 
 
 def _shares_ranked_higher(places_a: Floats, places_b: Floats) -> tuple[Floats, Floats]:
@@ -539,14 +585,13 @@ def _who_ranks_higher(
     There is none if ranks are not known. Lists have no ranks: their shares of users are those of a
     metric.
     """
-    margin = verdict.margin
     have_ranks = all(table.places is not None for runs in recommenders for table in runs.tables)
-    if len(setting.names) > 2 or margin is None or not have_ranks or np.isnan(margin.higher_a):
+    if len(setting.names) > 2 or not have_ranks or np.isnan(verdict.higher_a):
         return []
     shares = {
-        "higher_a": margin.higher_a,
-        "higher_b": margin.higher_b,
-        "is_sampled": bool(setting.estimator),
+        "higher_a": verdict.higher_a,
+        "higher_b": verdict.higher_b,
+        "ranks": "Sampled ranks" if setting.estimator else "Ranks",
     }
     return [Finding("higher", names=setting.names, values=shares)]
 
@@ -567,7 +612,7 @@ def _about_part(
     findings = list[Finding]()
     have_intervals = any(values.has_interval for values in part.values.values())
     if setting.margin is not None and have_intervals:
-        findings.append(Finding("margin"))
+        findings.append(_on_margin(setting.margin, setting.confidence_level))
     if len(names) < len(part.values):
         findings.append(_on_best_pairs(part, families_of_part, names))
     elif have_intervals and len(names) > 2:
@@ -593,7 +638,7 @@ def _on_best_pairs(part: Part, families: Sequence[Family], names: Sequence[str])
     method_by_question = {family.question: family.finding.values["method"] for family in families}
     methods = list(dict.fromkeys(method_by_question.values()))
     if len(methods) > 1:
-        methods = [f"{method} for {question}" for question, method in method_by_question.items()]
+        methods = [of_runs(method, question) for question, method in method_by_question.items()]
     facts = {
         "most": len(names),
         "recommenders": len(part.values),
@@ -623,13 +668,80 @@ def _about_intervals(
         if is_approximate and with_interval:
             findings.append(Finding("approximate", values={"estimator": setting.estimator}))
         return findings
+    pairs_by_assumption = dict[tuple[str, str], list[str]]()
     for a, b in with_interval:
-        decreasing = [name for name in (a, b) if values[name].assumes == DECREASING]
-        facts: dict[str, Any] = {"assumption": DECREASING if decreasing else FREE}
-        if len(decreasing) == 1:  # the interval of the other one has fallen back to free
-            [facts["only"]] = decreasing
-        findings.append(Finding("assumes", names=(a, b), values=facts))
+        assumption = _assumed(values[a], values[b], a, b)
+        pairs_by_assumption.setdefault(assumption, []).append(f"{a} and {b}")
+    for (assumed, clause), texts in pairs_by_assumption.items():
+        whose = f" of {', '.join(texts)}" if len(pairs_by_assumption) > 1 else ""
+        facts = {"assumption": assumed, "condition": clause, "whose": whose}
+        findings.append(Finding("assumes", values=facts))
     return findings
+
+
+def _assumed(a: UserValues, b: UserValues, name_a: str, name_b: str) -> tuple[str, str]:
+    """Return what the interval of a pair assumes by strict bounds: its label, and as a clause.
+
+    If the interval of one recommender has fallen back to free, the clause names the other one.
+    """
+    decreasing = [
+        name for name, values in ((name_a, a), (name_b, b)) if values.assumes == DECREASING
+    ]
+    assumption = DECREASING if decreasing else FREE
+    only = f" for {decreasing[0]}" if len(decreasing) == 1 else ""
+    return assumption, condition(assumption) + only
+
+
+def _with_assumption(verdict: Verdict, families: Sequence[Family], setting: Setting) -> Verdict:
+    """Return a verdict with what its interval assumes, as a clause; exact ranks assume nothing."""
+    if not setting.estimator or setting.is_uncorrected or not verdict.has_interval:
+        return verdict
+    values = next(
+        family.values
+        for family in families
+        if (family.part.group, family.question) == (verdict.group, verdict.inference)
+    )
+    if values[verdict.a].assumes == NO_BIAS:
+        bias = f", if the bias of {estimator_name(setting.estimator)} is equal for both"
+        return replace(verdict, assumes=bias)
+    assumption, clause = _assumed(values[verdict.a], values[verdict.b], verdict.a, verdict.b)
+    return verdict if assumption == FREE else replace(verdict, assumes=f", {clause}")
+
+
+def _on_order(verdicts: Sequence[Verdict], are_best: bool) -> list[Finding]:
+    """Return the order of three recommenders or more by each metric, and what helps.
+
+    `are_best` says whether the verdicts are on the pairs of the best recommenders alone.
+    """
+    findings = list[Finding]()
+    others = "all others of these" if are_best else "all others"
+    for inference, answers in grouped(verdicts, lambda verdict: verdict.inference).items():
+        for label, on_metric in grouped(answers, lambda verdict: verdict.metric).items():
+            if len(on_metric) == 1:
+                continue
+            order = "no verdict."
+            if any(verdict.conclusion is not Conclusion.NO_VERDICT for verdict in on_metric):
+                order = " ".join(standing(Standings.from_verdicts(on_metric), others))
+                assumed = {verdict.assumes for verdict in on_metric}
+                order = order.removesuffix(".") + (assumed.pop() if len(assumed) == 1 else "") + "."
+            values = {"order": order} | ({"inference": inference} if inference else {})
+            findings.append(Finding("order", label, values=values))
+            for pairs in by_margin(on_metric).values():
+                values = {"pairs": pairs} | ({"inference": inference} if inference else {})
+                findings.append(Finding("by-margin", label, values=values))
+    if any(
+        verdict.conclusion is Conclusion.UNDECIDED and verdict.is_bounded for verdict in verdicts
+    ):
+        findings.append(Finding("use-plan"))
+    return findings
+
+
+def _on_margin(margin: Margin, confidence_level: float) -> Finding:
+    """Return the finding on what a margin means."""
+    facts = {"margin": margin.text, "tests": 1 - confidence_level}
+    if margin.is_relative:
+        return Finding("relative-margin", values=facts | {"ratio": 1 + margin.size})
+    return Finding("margin", values=facts)
 
 
 def orders_of_groups(
@@ -642,16 +754,21 @@ def orders_of_groups(
     # by metric and pair, and by the better recommender, the groups for which it is better
     groups_by_pair: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     for verdict in by_group:
-        if verdict.better is not None and verdict.of == question:
+        if verdict.better is not None and verdict.inference == question:
             groups_by_better = groups_by_pair.setdefault((verdict.metric, verdict.a, verdict.b), {})
             groups_by_better.setdefault(verdict.better, []).append(verdict.group)
     findings = [
-        Finding("order-differs", metric, (a, b), values={"groups": groups_by_better})
+        Finding(
+            "order-differs",
+            metric,
+            (a, b),
+            values={"groups_a": groups_by_better[a], "groups_b": groups_by_better[b]},
+        )
         for (metric, a, b), groups_by_better in groups_by_pair.items()
         if len(groups_by_better) == 2
     ]
     for verdict in overall:
-        if verdict.of != question or verdict.worse is None:
+        if verdict.inference != question or verdict.worse is None:
             continue
         groups_by_better = groups_by_pair.get((verdict.metric, verdict.a, verdict.b), {})
         if list(groups_by_better) == [verdict.worse]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
-from sampled_metrics.checks import TOLERANCE, Floats, Ints, require_confidence_level
+from sampled_metrics.checks import TOLERANCE, Floats, require_confidence_level
 from sampled_metrics.core.estimators import (
     Estimate,
     Estimator,
@@ -25,7 +25,7 @@ from sampled_metrics.core.evaluation.values import (
     UserValues,
     about_users,
     are_unbiased,
-    finding_of_bounds,
+    finding_of_assumption,
     mean_of_runs,
     sampled_values,
 )
@@ -86,8 +86,8 @@ def correct(
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high,
         assumes, standard_error, bias, bias_error, users, and with groups a column group. Of several
-        seeds there are two rows for each metric, told apart by the column of: the interval of "new
-        runs" counts the spread between the seeds, and that of "these runs" is of the mean over
+        seeds there are two rows for each metric: the column inference is new_runs for the interval
+        that counts the spread between the seeds, and these_runs for the interval of the mean over
         these seeds. Strict bounds have the second alone.
 
         The interval holds the true metric if negatives are drawn uniformly among n candidates, and
@@ -173,13 +173,13 @@ def _correct(
     answers_of_runs = [
         _answers(sample, estimators, tuple(metrics.values()), alpha) for sample in samples
     ]
-    negatives = np.concatenate([sample.outcomes.negatives for sample in samples])
 
     # --- rows and findings of each estimator
     rows = list[dict[str, Any]]()
     questions = list[str]()
     on_intervals = list[Finding]()
     on_rows = list[Finding]()
+    on_assumptions = list[Finding]()
     for label, estimator in estimators.items():
         answer = _mean_answer([answers[label] for answers in answers_of_runs])
         values = answer.values
@@ -195,14 +195,17 @@ def _correct(
             on_intervals.append(replace(finding, values={**finding.values, "estimator": label}))
         on_intervals += _on_replacement(label, metrics, answer, alpha, samples[0])
         for row in rows[-len(metrics) :]:  # those of the last question
-            on_rows += _on_row(row, estimator, negatives)
+            on_rows += _on_row(row, estimator)
         on_rows += _on_estimator(label, values)
+        if values.has_interval:
+            on_assumptions += finding_of_assumption(values.assumes)
 
     # --- findings in order
     is_uncorrected = any(estimator.is_uncorrected for estimator in estimators.values())
     if is_uncorrected and any(metric.label != "auc" for metric in metrics.values()):
         on_intervals.insert(0, Finding("uncorrected-values"))
     findings = [
+        *on_assumptions,
         *on_intervals,
         *on_rows,
         *about_seeds(questions, [runs]),
@@ -211,12 +214,11 @@ def _correct(
         *from_readers(("", table) for table in runs.tables),
         *(Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])),
     ]
-    findings.sort(key=lambda finding: finding.kind != "bounds")  # bounds come first
 
     # --- result
     result = Result(rows).assign(users=len(samples[0]))
     if not any(questions):
-        result = result.drop(columns="of")
+        result = result.drop(columns="inference")
     return result.found(findings, replace(setting, parameters=runs.first_table.description))
 
 
@@ -248,8 +250,7 @@ def _answers(
                 )
             answers[label] = _Answer(values, not_known, by_other_design)
         else:
-            values = sampled_values(sample, estimate, metrics, alpha)
-            values = replace(values, findings=(*values.findings, *not_explained))
+            values = sampled_values(sample, estimate, metrics, alpha).tested(not_explained)
             is_zero = are_unbiased(metrics, sample.outcomes.negatives) & (not estimate.is_linear)
             bias = np.where(is_zero, 0.0, biases.get(label, not_known))
             answers[label] = _Answer(values, bias)
@@ -380,7 +381,7 @@ def _rows(
     ends = values.interval(alpha)
     return [
         {
-            "of": question,
+            "inference": question,
             "estimator": label,
             "metric": metric,
             "value": values.point[number],
@@ -398,15 +399,12 @@ def _rows(
 # --- findings ---
 
 
-def _on_row(row: Mapping[str, Any], estimator: Estimator, negatives: Ints) -> Iterator[Finding]:
+def _on_row(row: Mapping[str, Any], estimator: Estimator) -> Iterator[Finding]:
     """Yield findings on a row: what its interval shows, or why it may not cover the true value."""
     label = row["metric"]
     name = {"estimator": row["estimator"]}
 
-    has_interval = not np.isnan(row["low"])
     if estimator.assumed_shape is not None:
-        if has_interval:
-            yield finding_of_bounds(row, negatives)
         return
 
     for what, end in {"the value": "value", "the low end": "low", "the high end": "high"}.items():
@@ -415,7 +413,7 @@ def _on_row(row: Mapping[str, Any], estimator: Estimator, negatives: Ints) -> It
 
     largest_bias = max(row["standard_error"] / 2, TOLERANCE)
     if not estimator.is_uncorrected and abs(row["bias"]) > largest_bias:
-        bias = {"bias": row["bias"], "error": row["bias_error"], "has_interval": has_interval}
+        bias = {"bias": row["bias"], "error": row["bias_error"]}
         yield Finding("bias", label, values=name | bias)
     if np.isnan(row["bias"]):
         yield Finding("no-bias", values=name)
@@ -434,6 +432,7 @@ def _on_replacement(
         facts = {
             "estimator": label,
             "replacement": sample.outcomes.replacement,
+            "other_design": "without" if sample.outcomes.replacement else "with",
             "low": ends.low[number],
             "high": ends.high[number],
             "other_low": other_ends.low[number],

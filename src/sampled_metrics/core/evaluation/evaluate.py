@@ -58,10 +58,11 @@ def evaluate(
     Returns:
         A row for each metric, with the columns metric, value (a fraction), low and high (the ends
         of the interval), standard_error, users. The result of a mapping has a first column
-        recommender. Of several seeds there are two rows for each metric, told apart by the column
-        of: the interval of "new runs" counts the spread between the seeds, and that of "these runs"
-        is of the mean over these seeds. With groups there is a column group, which is "all" for all
-        rows together; groups of fewer than two users are left out, and a remark names them.
+        recommender. Of several seeds there are two rows for each metric: the column
+        inference is new_runs for the interval that counts the spread between the seeds, and
+        these_runs for the interval of the mean over these seeds. With groups there is a column
+        group, which is "all" for all rows together; groups of fewer than two users are left out,
+        and a remark names them.
 
     Raises:
         DataError: the ranks are sampled, or have not been read by a reader, or there are too few
@@ -150,7 +151,7 @@ def _rows(
     An interval has the error rate `rate`.
     """
     ends = values.interval(rate)
-    columns: dict[str, Any] = {"of": question} if question else {}
+    columns: dict[str, Any] = {"inference": question} if question else {}
     columns |= {
         "metric": list(metrics),
         "value": values.point,
@@ -211,4 +212,6 @@ def from_readers(tables: Iterable[tuple[str, Table]]) -> list[Finding]:
         findings += about(table.findings, name)
         if completion := table.completion():
             findings += about([Finding("completed", values=completion)], name)
+            if completion["is_without_hits"]:
+                findings += about([Finding("no-hits", values={"k": completion["k"]})], name)
     return findings

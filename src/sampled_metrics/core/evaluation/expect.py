@@ -106,7 +106,7 @@ def expect(
     result = Result(rows)
 
     # --- findings
-    findings = wrong_orders(result)
+    findings = wrong_orders(result, negatives)
     if findings:
         findings.append(Finding("order-undecided"))
     findings += from_readers(tables.items())
@@ -115,7 +115,7 @@ def expect(
     return result.found(findings, setting)
 
 
-def wrong_orders(table: pd.DataFrame) -> list[Finding]:
+def wrong_orders(table: pd.DataFrame, negatives: int) -> list[Finding]:
     """Return the pairs of recommenders that a sampled evaluation orders wrongly on average.
 
     A pair is by an estimator and a metric, and the better one is so by the exact values.
@@ -129,6 +129,7 @@ def wrong_orders(table: pd.DataFrame) -> list[Finding]:
                 deviation = float(np.sqrt(better["deviation"] ** 2 + worse["deviation"] ** 2))
                 values = {
                     "estimator": str(label),
+                    "negatives": negatives,
                     "chance": probability_of_order(gap, deviation),
                     "exact_better": better["exact"],
                     "exact_worse": worse["exact"],

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
+import pandas as pd
 
 from sampled_metrics.checks import enumerated
 from sampled_metrics.core.metrics import metric_name
 
 ASSUMPTIONS = {
     "free": "",
-    "decreasing": "better ranks are more frequent than worse ones in the better half of the ranks",
+    "decreasing": "a better rank is at least as common as a worse one (up to rank n/2)",
 }
 """What is assumed of the ranks, as a clause."""
 
@@ -21,38 +22,44 @@ def percent(share: float, digits: str = "g") -> str:
     return f"{100 * share:{digits}} %"
 
 
+def number(value: Any, sign: str = "") -> str:
+    """Return a number as tables, sentences and figures show it, with four significant digits.
+
+    A number that differs from 0 by rounding only is 0, and a missing one is a dash.
+
+    Args:
+        value: the number.
+        sign: + if a number above 0 has a sign, too.
+    """
+    if value is None or pd.isna(value):
+        return "-"
+    if abs(value) < 1e-12:
+        return "0"
+    return f"{value:{sign}.4g}" if abs(value) < 1000 else f"{value:{sign}.0f}"
+
+
+def p_value(value: float) -> str:
+    """Return a p-value as text; one that may be 0 by rounding only is shown as below 1e-16."""
+    if pd.isna(value):
+        return "-"
+    return "< 1e-16" if value < 1e-16 else f"{value:.4g}"
+
+
 def better(winner: str, loser: str) -> str:
     """Say that a recommender is better than another one."""
     return f"{winner} is better than {loser}"
 
 
-def in_groups(groups: Sequence[str]) -> str:
-    """Return the groups of users in words."""
-    return f"group{'s' * (len(groups) > 1)} {enumerated(groups)}"
+def condition(assumption: str) -> str:
+    """Return what is assumed of the ranks as a clause: of the ranks, or of the negatives alone."""
+    assumed = ASSUMPTIONS[assumption]
+    return f"if {assumed or 'negatives are drawn uniformly, whatever the ranks are'}"
 
 
-def rounded_outward(low: float, high: float) -> tuple[str, str]:
-    """Return the ends of an interval as text, rounded outward.
-
-    They have as many decimals as show two digits of the width, from 2 to 6.
-    """
-    decimals = 6
-    if high > low:
-        place_of_width = int(np.floor(np.log10(high - low)))
-        decimals = min(max(1 - place_of_width, 2), 6)
-    scale = 10.0**decimals
-
-    # an end that is a rounding error past a decimal stays at it
-    slack = 1e-9
-    rounded_low = np.floor(low * scale + slack) / scale + 0.0  # 0.0, not -0.0
-    rounded_high = np.ceil(high * scale - slack) / scale + 0.0
-
-    low_text, high_text = (
-        f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in (rounded_low, rounded_high)
-    )
-    return low_text, high_text
-
-
-def as_published(values: Mapping[str, str]) -> str:
-    """Return published values in words, as they are written."""
-    return enumerated(f"{metric_name(label)} {value}" for label, value in values.items())
+def metric_names(labels: Sequence[str] | Mapping[str, Any] | str) -> str:
+    """Return the names of metrics in words; of a mapping, each with its value."""
+    if isinstance(labels, str):
+        return metric_name(labels)
+    if isinstance(labels, Mapping):
+        return enumerated(f"{metric_name(label)} {value}" for label, value in labels.items())
+    return enumerated(map(metric_name, labels))

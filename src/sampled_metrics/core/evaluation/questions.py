@@ -1,4 +1,4 @@
-"""Of which runs an interval is: of those that were trained, or of new ones."""
+"""Which runs an interval describes: those that were trained, or new ones."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.runs import Runs
 
-NEW_RUNS = "new runs"
+NEW_RUNS = "new_runs"
 """Runs that are trained anew: users and seeds are both chance."""
 
-THESE_RUNS = "these runs"
+THESE_RUNS = "these_runs"
 """The runs that were trained.
 
 The value of a user is the mean over the seeds, and users are the only chance.
 """
+
+
+def in_words(inference: str) -> str:
+    """Return which runs an interval describes in words."""
+    return inference.replace("_", " ")
 
 
 def answerable(
@@ -31,11 +36,9 @@ def answerable(
         return [""], []
     with_one_seed = [runs.name for runs in recommenders if len(runs.tables) == 1]
     if with_one_seed:
-        reason = {"reason": "one seed", "of": with_one_seed}
-        return [THESE_RUNS], [Finding("these-runs", values=reason)]
+        return [THESE_RUNS], [Finding("one-seed", values={"recommenders": with_one_seed})]
     if not all(values[runs.name].one_value for runs in recommenders):
-        reason = {"reason": "strict bounds", "of": []}
-        return [THESE_RUNS], [Finding("these-runs", values=reason)]
+        return [THESE_RUNS], [Finding("bounds-of-seeds")]
     return [NEW_RUNS, THESE_RUNS], []
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
@@ -14,13 +13,18 @@ from pandas.plotting import PlotAccessor
 from sampled_metrics import file_io
 from sampled_metrics._registry import renderer
 from sampled_metrics._text import as_aligned_text
-from sampled_metrics.checks import require_flags, require_whole
 from sampled_metrics.core.evaluation import wording
-from sampled_metrics.core.evaluation.kinds import repeated_by_group
-from sampled_metrics.core.evaluation.words.captions import in_brackets
-from sampled_metrics.core.findings import Finding, about, distinct, plain
+from sampled_metrics.core.evaluation.kinds import cautions_of
+from sampled_metrics.core.evaluation.latex import (
+    LatexOptions,
+    LatexValue,
+    as_latex,
+    latex_of_values,
+)
+from sampled_metrics.core.evaluation.phrases import number, p_value
+from sampled_metrics.core.evaluation.words.captions import in_brackets, over_runs
+from sampled_metrics.core.findings import Finding, about, distinct, of_all, plain
 from sampled_metrics.core.inference.setting import Setting
-from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.core.ranks.groups import ALL, Groups, runs_by_group
 from sampled_metrics.core.ranks.reading import UNNAMED
 from sampled_metrics.core.ranks.runs import Runs, paired
@@ -30,51 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_OF_VALUES = {"metric", "value", "low", "high"}
-"""Columns of a table of values with intervals."""
-
-
-@dataclass(frozen=True)
-class NumberForm:
-    """How a LaTeX table shows numbers; parameters as in `Result.to_latex`."""
-
-    digits: int = 4
-    percent: bool = False
-    bold: bool = False
-
-    @classmethod
-    def from_options(cls, digits: Any, percent: Any, bold: Any) -> NumberForm:
-        """Return the form; raise ConfigError if an option is wrong."""
-        require_flags(percent=percent, bold=bold)
-        if digits is None:
-            return cls(2 if percent else 4, percent, bold)
-        require_whole(0, 15, digits=digits)
-        return cls(int(digits), percent, bold)
-
-    def number(self, value: float, sign: str = "") -> str:
-        """Return a number as text; `sign` is + if it has a sign in any case."""
-        return f"{100 * value if self.percent else value:{sign}.{self.digits}f}"
-
-    def head(self, label: str) -> str:
-        """Return the head of the column of a metric."""
-        return f"{metric_name(label)} (%)" if self.percent else metric_name(label)
-
-    def best(self, keys: Iterable[Hashable], values: Iterable[float]) -> dict[Hashable, str]:
-        """Return, by key, the text of the largest value that is to be bold.
-
-        No value of a key is bold if all of them have the same text.
-        """
-        if not self.bold:
-            return {}
-        values_by_text = dict[Hashable, dict[str, float]]()
-        for key, value in zip(keys, values, strict=True):
-            if not math.isnan(value):
-                values_by_text.setdefault(key, {})[self.number(value)] = value
-        return {
-            key: max(texts, key=texts.__getitem__)
-            for key, texts in values_by_text.items()
-            if len(texts) > 1
-        }
+_OF_ROWS = ("group", "recommender", "estimator")
+"""Columns that name the rows of a LaTeX table."""
 
 
 class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
@@ -175,8 +136,8 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         It has the setting, if there is one, in place of its own.
         """
         table = self.copy()
-        table.findings = distinct((*self.findings, *findings))
         table.setting = setting or self.setting
+        table.findings = distinct(of_all((*self.findings, *findings), table.setting.names))
         return table
 
     @property
@@ -223,53 +184,52 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         *,
         digits: int | None = None,
         percent: bool = False,
-        bold: bool = False,
-        **others: Any,
+        bold: bool = True,
+        caption: str = "",
+        label: str = "",
     ) -> str | None:
         """Return the table as LaTeX for a paper, with the remarks as comments above it.
 
-        The table needs the LaTeX package booktabs.
-
-        Values have their interval beside them, a column for each metric, and a row for each
-        recommender; and for each estimator and group, if there are several. A result without
-        intervals has the rows and columns that it shows.
+        The table needs the LaTeX package booktabs. It has a row for each recommender (and estimator
+        and group, if there are several), and a column for each metric, whose best value is bold.
+        Values have their interval beside them; of several seeds, it is the one of new runs if there
+        is one. The values of `compare` have letters: recommenders that share a letter cannot be
+        distinguished, as in `standings`. A result without intervals has the rows and columns that
+        it shows.
 
         Args:
             buf: a path or an open file to write to, in place of returning the text.
             digits: decimals of values and intervals; 4 by default, and 2 in per cent.
             percent: whether values and intervals are in per cent.
             bold: whether the best value of each metric is bold, unless all are equal.
-            others: arguments of pandas, which are refused: `pandas.DataFrame(result).to_latex`
-                takes them.
+            caption: the start of the caption. Its end says what intervals and letters mean.
+            label: the label of the table, to refer to it.
 
         Raises:
-            ConfigError: an argument is unknown or out of range; or digits, percent or bold is for a
-                result that has no intervals, which shows its numbers with four significant digits.
+            ConfigError: an argument is out of range; or digits or percent is for a result without
+                intervals, which shows its numbers with four significant digits.
 
         Examples:
             >>> import sampled_metrics as sm
             >>> ranks = sm.exact_ranks({"X": [1, 4, 20] * 9, "Z": [2, 3, 50] * 9}, candidates=100)
             >>> result = sm.evaluate(ranks, metrics="recall@10")
             >>> lines = result.to_latex().splitlines()
-            >>> print(lines[-4].rstrip(chr(92) + " "))
+            >>> print(lines[-5].rstrip(chr(92) + " "))
             X & 0.6667 [0.4710, 0.8294]
         """
+        options = LatexOptions.from_given(digits, percent, bold, caption, label)
         if "metric" in self.index.names:
-            return self.reset_index().to_latex(
-                buf, digits=digits, percent=percent, bold=bold, **others
-            )
-        if others:
+            return self.reset_index().to_latex(buf, **asdict(options))
+        values = self._latex_values()
+        if (digits is not None or percent) and not values:
             raise ConfigError(
-                f"to_latex takes digits, percent and bold, not {next(iter(others))}; "
-                "pandas.DataFrame(result).to_latex(...) makes the table of pandas"
+                "digits and percent are for values with intervals, which this result lacks"
             )
-        form = NumberForm.from_options(digits, percent, bold)
-        if (digits is not None or percent or bold) and not self._has_latex_values:
-            raise ConfigError(
-                "digits, percent and bold are for values with intervals, which this result lacks"
-            )
-        comments = [f"% {printable(comment)}" for comment in self._comments]
-        text = "\n".join([*comments, self._latex_table(form)])
+        if values:
+            lines = [latex_of_values(values, self._latex_heads, options, self._latex_note)]
+        else:
+            lines = [as_latex(self.as_text(), None, options, "")]
+        text = "\n".join([*(f"% {printable(remark)}" for remark in self.remarks), *lines])
         if buf is None:
             return text
         if hasattr(buf, "write"):
@@ -279,60 +239,45 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return None
 
     @property
-    def _comments(self) -> tuple[str, ...]:
-        """The lines above the LaTeX table."""
-        if not set(self.columns) >= _OF_VALUES:
-            return self.remarks
-        parameters = f"{self.setting.parameters}." if self.setting.parameters else ""
-        has_interval = bool(self["low"].notna().any())
-        interval = in_brackets(self.setting) if has_interval else ""
-        return (*self.remarks, " ".join(filter(None, [parameters, interval])))
-
-    @property
-    def _latex_labels(self) -> list[str]:
+    def _latex_heads(self) -> list[str]:
         """The columns that name the rows of the LaTeX table."""
-        labels = [
-            name
-            for name in ("group", "recommender", "estimator", "of")
-            if name in self and (name == "of" or self[name].nunique() > 1)
-        ]
-        if "recommender" in self and labels in ([], ["of"]):  # no column else names a row
-            return ["recommender", *labels]
-        return labels
+        names = [name for name in _OF_ROWS if name in self and self[name].nunique() > 1]
+        if "recommender" in self and not names:
+            return ["recommender"]
+        return names
 
     @property
-    def _has_latex_values(self) -> bool:
-        """Whether the LaTeX table has values with intervals.
+    def _latex_note(self) -> str:
+        """What the intervals of the LaTeX table are."""
+        parameters = f"{self.setting.parameters}." if self.setting.parameters else ""
+        interval = in_brackets(self.setting) if bool(self["low"].notna().any()) else ""
+        runs = over_runs(self["inference"]) if "inference" in self else ""
+        return " ".join(filter(None, [parameters, interval, runs]))
 
-        It has none if a column that told rows apart has been left out.
+    def _latex_values(self) -> list[LatexValue]:
+        """Return the values of the LaTeX table.
+
+        There are none if a column is missing that values, or what names their rows, stand in.
         """
-        is_of_values = set(self.columns) >= _OF_VALUES
-        return is_of_values and not bool(self.duplicated([*self._latex_labels, "metric"]).any())
-
-    def _latex_table(self, form: NumberForm) -> str:
-        if not self._has_latex_values:
-            return as_latex(self.as_text())
-        labels = self._latex_labels
-        # a value is the best of the recommenders, by the same estimator and for the same users
-        columns = [self[name] for name in ("metric", "group", "estimator", "of") if name in self]
-        keys = list(zip(*columns, strict=True))
-        best = form.best(keys, self["value"])
-
-        # cells by the labels of their row, and by the head of their column
-        cells = dict[tuple[str, ...], dict[str, str]]()
-        for key, row in zip(keys, self.to_dict("records"), strict=True):
-            value = form.number(row["value"])
-            text = "-"
-            if not math.isnan(row["value"]):
-                text = f"{value} [{form.number(row['low'])}, {form.number(row['high'])}]"
-                text = text.replace("[nan, nan]", "[-]")
-            if value == best.get(key):
-                text = f"**{text}**"
-            labels_of_row = tuple(printable(str(row[name])) for name in labels)
-            cells.setdefault(labels_of_row, {})[form.head(str(row["metric"]))] = text
-        heads = pd.DataFrame(list(cells), columns=[name.capitalize() for name in labels])
-        values = pd.DataFrame(list(cells.values())).fillna("-")
-        return as_latex(pd.concat([heads, values], axis=1))
+        if not {"metric", "low", "high"} <= set(self.columns):
+            return []
+        heads = self._latex_heads
+        # of several seeds, the first row is of new runs, if there are any
+        seeds = ["inference"] if "inference" in self else []
+        if bool(self.duplicated([*heads, *seeds, "metric"]).any()):
+            return []
+        rows = pd.DataFrame(self).drop_duplicates([*heads, "metric"])
+        return [
+            LatexValue(
+                labels=tuple(str(row[name]) for name in heads),
+                metric=row["metric"],
+                rival=tuple(str(row.get(name, "")) for name in ("group", "estimator")),
+                value=row.get("value"),
+                low=row["low"],
+                high=row["high"],
+            )
+            for row in rows.to_dict("records")
+        ]
 
     def sentence(self) -> str:
         """Return in one sentence what the first row shows and assumes, for the text of a paper.
@@ -348,7 +293,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             ... }
             >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
             >>> sm.evaluate(tables, metrics="recall@10").sentence()
-            'Recall@10 of old is 0.5000 (95 % interval 0.3456 to 0.6544).'
+            'old: Recall@10 is 0.5 (95 % interval 0.3456 to 0.6544).'
         """
         return printable(
             wording.sentence(pd.DataFrame(self).to_dict("records"), self.findings, self.setting)
@@ -418,34 +363,9 @@ def drawing() -> Any:
     return draw
 
 
-def as_latex(
-    table: pd.DataFrame, superscripts: pd.DataFrame | None = None, caption: str = ""
-) -> str:
-    """Return a table of text as LaTeX; raise ConfigError if no package of the library writes it."""
-    write = renderer("latex")
-    if write is None:
-        raise ConfigError(
-            "to_latex: sampled_metrics.reporting is not installed, which writes LaTeX"
-        )
-    return str(write(table, superscripts, caption))
-
-
 def cell(value: Any) -> str:
-    """Return a value as text; a value that differs from 0 by rounding only is shown as 0."""
-    if isinstance(value, float):
-        if abs(value) < 1e-12:
-            return "0"
-        if math.isnan(value):
-            return "-"
-        return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
-    return "-" if value is pd.NA else str(value)
-
-
-def p_value(value: float) -> str:
-    """Return a p-value as text; one that may be 0 by rounding only is shown as below 1e-16."""
-    if math.isnan(value):
-        return "-"
-    return "< 1e-16" if value < 1e-16 else f"{value:.4g}"
+    """Return a value as text."""
+    return number(value) if isinstance(value, float) or value is pd.NA else str(value)
 
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
@@ -457,7 +377,7 @@ def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) ->
     results = dict[str, Result]()
     for group, [part] in parts.items():
         results[group] = _of_paired(part, result_of)
-        results[group].findings = tuple(repeated_by_group(results[group].findings))
+        results[group].findings = tuple(cautions_of(results[group].findings))
     result = together({"": whole} | results, "group")
     result["group"] = result["group"].replace("", ALL)
     return result.found([*left_out, Finding("group-level")], whole.setting)

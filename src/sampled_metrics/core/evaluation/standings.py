@@ -66,14 +66,6 @@ class Standings:
             rows.append(Standing(name, values[name], "".join(letters_of_groups)))
         return cls(rows, wins, alike)
 
-    def beaten_by(self, name: str) -> list[str]:
-        """Return the recommenders that one is shown to be better than."""
-        return [
-            self.rows[worse].name
-            for better, worse in self.decided
-            if self.rows[better].name == name
-        ]
-
 
 def letter(number: int) -> str:
     """Return the letter of a number from 0: a to z, and then aa, bb and so on."""

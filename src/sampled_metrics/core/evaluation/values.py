@@ -8,7 +8,7 @@ expectation, at most and at least the metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.estimators.strict_bounds import has_bounds
-from sampled_metrics.core.evaluation.kinds import KINDS
+from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, condition
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.means import FEW_USERS, Intervals, intervals
 from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
@@ -62,6 +62,9 @@ class UserValues:
         point: (metrics,) the value that is printed; every interval includes it.
         assumes: what has to be right for the interval to hold the metric: nothing, uniform
             negatives, decreasing, or that the bias is zero.
+        is_explained: whether a distribution of true ranks explains the sample. Otherwise there is
+            no interval.
+        is_shared: whether all users share one draw of negatives, so that there is no interval.
         findings: what is to be said of the values.
         spreads: what the seeds of each recommender with several ones, or the draws, add to the
             variance of the mean.
@@ -75,6 +78,8 @@ class UserValues:
     limits: Floats
     point: Floats
     assumes: str = NO_ASSUMPTION
+    is_explained: bool = True
+    is_shared: bool = False
     findings: tuple[Finding, ...] = ()
     spreads: tuple[SeedSpread, ...] = ()
     draws: tuple[UserValues, ...] = ()
@@ -90,9 +95,7 @@ class UserValues:
 
         A single user does not show how users vary.
         """
-        return self.users > 1 and not any(
-            KINDS[finding.kind].forbids_interval for finding in self.findings
-        )
+        return self.users > 1 and self.is_explained and not self.is_shared
 
     def of_metric(self, number: int) -> UserValues:
         """Return the values of one metric."""
@@ -107,6 +110,12 @@ class UserValues:
             spreads=tuple(spread.of_metric(number) for spread in self.spreads),
             draws=tuple(draw.of_metric(number) for draw in self.draws),
         )
+
+    def tested(self, not_explained: Sequence[Finding]) -> UserValues:
+        """Return the values with the findings of `unexplained`; they have no interval if any."""
+        findings = (*self.findings, *not_explained)
+        is_explained = self.is_explained and not not_explained
+        return replace(self, is_explained=is_explained, findings=findings)
 
     def of_these_runs(self) -> UserValues:
         """Return the values without the spread between seeds: the chance is that of users alone."""
@@ -126,8 +135,7 @@ class UserValues:
         if self.has_interval:
             return ends
         missing = np.full_like(ends.low, np.nan)
-        are_shared = any(finding.kind == SHARED for finding in self.findings)
-        error = missing if are_shared else ends.standard_error
+        error = missing if self.is_shared else ends.standard_error
         return Intervals(missing, missing, error, missing)
 
     def _around_point(self, ends: Intervals) -> Intervals:
@@ -165,6 +173,8 @@ class UserValues:
             bounds=self.bounds - ratio * subtrahend.bounds[:, ::-1, ::-1],
             limits=self.limits - ratio * subtrahend.limits[:, ::-1],
             point=self.point - ratio * subtrahend.point,
+            is_explained=self.is_explained and subtrahend.is_explained,
+            is_shared=self.is_shared or subtrahend.is_shared,
             findings=(*self.findings, *subtrahend.findings),
             spreads=(*self.spreads, *(spread.scaled(ratio) for spread in subtrahend.spreads)),
         )
@@ -191,8 +201,9 @@ def values_of(
     sample = Sample.from_ranks(table, user)
     estimate = estimator.fit(sample.outcomes, metrics)
     values = sampled_values(sample, estimate, metrics, alpha)
-    not_explained = [] if has_bounds(estimate) else unexplained(sample)
-    return replace(values, findings=(*values.findings, *not_explained, *about_users(user)))
+    if not has_bounds(estimate):
+        values = values.tested(unexplained(sample))
+    return replace(values, findings=(*values.findings, *about_users(user)))
 
 
 def values_of_runs(
@@ -218,11 +229,13 @@ def assumption_of(shape: str | None) -> str:
     return UNIFORM if shape == FREE else shape
 
 
-def finding_of_bounds(row: Mapping[str, Any], negatives: Ints) -> Finding:
-    """Return the finding on the strict bounds of a row of a result."""
-    values = {name: row[name] for name in ("low", "high", "assumes", "estimator")}
-    values |= {"least_negatives": int(negatives.min()), "most_negatives": int(negatives.max())}
-    return Finding("bounds", row["metric"], values=values)
+def finding_of_assumption(assumes: str) -> list[Finding]:
+    """Return the finding on what strict bounds assume; none for other intervals."""
+    shape = FREE if assumes == UNIFORM else assumes
+    if shape not in ASSUMPTIONS:
+        return []
+    values = {"assumption": shape, "condition": condition(shape)}
+    return [Finding("interval-assumes", values=values)]
 
 
 def places_of_runs(runs: Runs, values: UserValues) -> Floats:
@@ -300,7 +313,8 @@ def sampled_values(
     if not estimate.is_linear:
         values = _without_bias(values, sample, metrics)
     on_draws = Finding(SHARED if sample.is_shared else "drawn-by-user")
-    return replace(values, findings=(on_draws, *values.findings))
+    findings = (on_draws, *values.findings)
+    return replace(values, is_shared=sample.is_shared, findings=findings)
 
 
 def are_unbiased(metrics: Sequence[Metric], negatives: Ints) -> NDArray[np.bool_]:
@@ -379,6 +393,7 @@ def _bounded(
         limits=limits,
         point=point,
         assumes=assumption_of(support.assumption),
+        is_explained=support.is_explained,
         findings=tuple(support.findings),
     )
 
@@ -425,7 +440,7 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
     if len(runs) == 1:
         return runs[0]
     findings = tuple(finding for values in runs for finding in values.findings)
-    are_draws = any(finding.kind == SHARED for finding in findings)
+    are_draws = any(values.is_shared for values in runs)
     has_one_value = all(values.one_value for values in runs)
     if are_draws and not has_one_value:
         raise DataError(
@@ -450,6 +465,7 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
         limits=np.mean([values.limits for values in runs], axis=0),
         point=points.mean(axis=0),
         assumes=DECREASING if DECREASING in assumptions else runs[0].assumes,
+        is_explained=all(values.is_explained for values in runs),
         findings=findings,
         spreads=spreads,
         draws=tuple(runs) if are_draws else (),
@@ -492,7 +508,7 @@ def about_users(user: Ints, table: Table | None = None) -> list[Finding]:
     findings = [Finding("several-rows")] if (rows_of_user > 1).any() else []
     if users == 1:
         is_open = table is not None and not table.is_all_known
-        findings.append(Finding("one-user", values={"is_open": is_open}))
+        findings.append(Finding("one-open-user" if is_open else "one-user"))
     elif users < FEW_USERS:
         findings.append(Finding("few-users", values={"users": users}))
     return findings

@@ -6,8 +6,8 @@ Rows, sentences, figures and LaTeX are made of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
@@ -29,7 +29,7 @@ class Conclusion(Enum):
 
 
 class Size(Enum):
-    """By how much a recommender is better, beside a margin."""
+    """Whether the lead of a recommender exceeds the margin."""
 
     MORE = "more than the margin"
     LESS = "less than the margin"
@@ -47,32 +47,29 @@ VERDICTS = frozenset(conclusion.value for conclusion in Conclusion)
 """Kinds of findings on the order of two recommenders."""
 
 
-@dataclass(frozen=True)
-class AgainstMargin:
-    """What is known of a pair beside a margin.
+def column(heading: str = "", when: str = "", **options: Any) -> Any:
+    """Return a field of `Verdict` that is a column of a comparison.
 
-    Attributes:
-        relative: the difference as a part of the worse value; NaN if that is 0.
-        higher_a: share of the users for whom the first recommender ranks the held-out item higher;
-            NaN if unknown.
-        higher_b: that of the second one.
-        size: by how much a recommender is better.
+    Args:
+        heading: its heading on a page, in which {a} and {b} are the recommenders. The default is
+            its name.
+        when: the reason for which a comparison has the column: groups, seeds, margin, names or
+            p_values. By default it has it always.
+        options: further arguments of `dataclasses.field`.
     """
-
-    relative: float
-    higher_a: float
-    higher_b: float
-    size: Size = Size.UNKNOWN
+    return field(metadata={"heading": heading, "when": when}, **options)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The verdict on two recommenders by a metric.
 
     A verdict stands among the findings of a result, and has their attributes: kind, names and
-    values.
+    values. Its fields are the columns of a comparison, in this order.
 
     Attributes:
+        group: the group of users; empty for all users.
+        inference: `NEW_RUNS` or `THESE_RUNS` if there are several seeds, else empty.
         metric: the label of the metric.
         a: the first recommender.
         b: the second one.
@@ -81,31 +78,57 @@ class Verdict:
         difference: the second value minus the first; NaN if the metric is not defined.
         low: the lower end of the interval of the difference; NaN if there is none.
         high: the upper end.
+        relative: the difference as a part of the worse value; NaN if that is 0, or without a
+            margin.
+        higher_a: share of the users for whom the first recommender ranks the held-out item higher;
+            NaN if unknown, or without a margin.
+        higher_b: the share for the second one.
         p_value: two-sided, adjusted for the family; NaN if there is none.
         conclusion: what the interval says.
+        size: by how much a recommender is better; unknown without a margin.
         users: the number of users.
         is_bounded: whether a user has a smallest and a largest value, so that more negatives would
             help.
-        margin: what is known beside a margin; None without a margin.
-        group: the group of users; empty for all users.
-        of: `NEW_RUNS` or `THESE_RUNS` if there are several seeds, else empty.
+        assumes: what the interval assumes, as a clause, such as ", if …"; empty for nothing.
     """
 
-    metric: str
-    a: str
-    b: str
-    value_a: float
-    value_b: float
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    conclusion: Conclusion
-    users: int
+    group: str = column(when="groups", default="")
+    inference: str = column(when="seeds", default="")
+    metric: str = column()
+    a: str = column(when="names")
+    b: str = column(when="names")
+    value_a: float = column("Value of {a}")
+    value_b: float = column("Value of {b}")
+    difference: float = column("{b} - {a}")
+    low: float = column()
+    high: float = column()
+    relative: float = column(when="margin", default=math.nan)
+    higher_a: float = column("{a} higher", when="margin", default=math.nan)
+    higher_b: float = column("{b} higher", when="margin", default=math.nan)
+    p_value: float = column(when="p_values")
+    conclusion: Conclusion = column()  # noqa: RUF009  # a field, as dataclasses.field is
+    size: Size = column(when="margin", default=Size.UNKNOWN)  # noqa: RUF009
+    users: int = column()
     is_bounded: bool = False
-    margin: AgainstMargin | None = None
-    group: str = ""
-    of: str = ""
+    assumes: str = ""
+
+    @classmethod
+    def columns(cls, reasons: Collection[str]) -> list[str]:
+        """Return the names of the columns of a comparison, for the reasons that hold."""
+        return [
+            name
+            for name, about in _COLUMNS.items()
+            if not about["when"] or about["when"] in reasons
+        ]
+
+    @classmethod
+    def headings(cls, a: str, b: str) -> dict[str, str]:
+        """Return the headings of the columns that have one, for the names of two recommenders."""
+        return {
+            name: about["heading"].format(a=a, b=b)
+            for name, about in _COLUMNS.items()
+            if about["heading"]
+        }
 
     @property
     def better(self) -> str | None:
@@ -132,11 +155,6 @@ class Verdict:
         return not math.isnan(self.low)
 
     @property
-    def size(self) -> Size:
-        """By how much a recommender is better; unknown without a margin."""
-        return Size.UNKNOWN if self.margin is None else self.margin.size
-
-    @property
     def kind(self) -> str:
         """The conclusion, as the kind of a finding."""
         return self.conclusion.value
@@ -159,80 +177,46 @@ class Verdict:
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """The numbers of the verdict, by name, as a finding has them."""
-        values: dict[str, Any] = {
-            "a": self.a,
-            "b": self.b,
-            "value_a": self.value_a,
-            "value_b": self.value_b,
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "p_value": self.p_value,
-            "is_bounded": self.is_bounded,
+        """The fields by name, as a finding has its values, and words for its sentence."""
+        relative = f" ({100 * self.relative:+.3g} % of the worse value)"
+        return self.plain_values() | {
+            "size_in_words": f" by {self.size.value}" if self.size.value else "",
+            "relative_in_words": "" if math.isnan(self.relative) else relative,
         }
-        if self.margin is not None:
-            values |= {"relative": self.margin.relative, "size": self.margin.size.value}
-        if self.of:
-            values["of"] = self.of
-        return values
+
+    def plain_values(self) -> dict[str, Any]:
+        """Return the fields by name, without those that a finding has as its own."""
+        values = self.row() | {"is_bounded": self.is_bounded, "assumes": self.assumes}
+        return {name: value for name, value in values.items() if name not in _OF_FINDING}
 
     @property
     def _key(self) -> tuple[str, str, str, str, str]:
-        """What tells the verdict from all others of a result."""
-        return self.metric, self.a, self.b, self.group, self.of
+        """What distinguishes the verdict from all others of a result."""
+        return self.metric, self.a, self.b, self.group, self.inference
 
     def plain(self) -> dict[str, Any]:
         """Return the verdict as JSON has a finding."""
-        return Finding(self.kind, self.metric, self.names, self.group, self.values).plain()
-
-    def turned(self) -> Verdict:
-        """Return the verdict on the same pair the other way round."""
-        margin = self.margin
-        if margin is not None:
-            margin = replace(
-                margin,
-                relative=-margin.relative,
-                higher_a=margin.higher_b,
-                higher_b=margin.higher_a,
-            )
-        return replace(
-            self,
-            a=self.b,
-            b=self.a,
-            value_a=self.value_b,
-            value_b=self.value_a,
-            difference=-self.difference,
-            low=-self.high,
-            high=-self.low,
-            margin=margin,
-        )
+        values = self.plain_values()
+        return Finding(self.kind, self.metric, self.names, self.group, values).plain()
 
     def row(self) -> dict[str, Any]:
-        """Return the row of a comparison, with all columns.
-
-        What the verdict does not have is missing, or an empty text.
-        """
-        margin = self.margin or AgainstMargin(math.nan, math.nan, math.nan)
-        return {
+        """Return the row of a comparison, with all columns."""
+        row = {name: getattr(self, name) for name in _COLUMNS}
+        in_words = {
             "group": self.group or ALL,
-            "of": self.of,
-            "metric": self.metric,
-            "a": self.a,
-            "b": self.b,
-            "value_a": self.value_a,
-            "value_b": self.value_b,
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "relative": margin.relative,
-            "higher_a": margin.higher_a,
-            "higher_b": margin.higher_b,
-            "p_value": self.p_value,
             "conclusion": self.in_words,
-            "size": margin.size.value,
-            "users": self.users,
+            "size": self.size.value,
         }
+        return row | in_words
+
+
+_COLUMNS: Mapping[str, Mapping[str, Any]] = {
+    entry.name: entry.metadata for entry in fields(Verdict) if entry.metadata
+}
+"""The fields that are columns, with their headings and when they are there."""
+
+_OF_FINDING = {"group", "metric", "conclusion", "users"}
+"""Fields that are attributes of a finding, and not among its values."""
 
 
 def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
@@ -255,7 +239,9 @@ def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list
     # the places of the verdicts by metric, question, and whether they are of groups
     families: dict[tuple[str, str, bool], list[int]] = {}
     for place, verdict in enumerate(verdicts):
-        families.setdefault((verdict.metric, verdict.of, bool(verdict.group)), []).append(place)
+        families.setdefault((verdict.metric, verdict.inference, bool(verdict.group)), []).append(
+            place
+        )
     for places in families.values():
         p_values = holm(np.array([verdicts[place].p_value for place in places]))
         for place, p_value in zip(places, p_values, strict=True):
@@ -274,7 +260,7 @@ def verdict_of_row(
         return None
     a, b = (row["a"], row["b"]) if "a" in row else names
     group = row.get("group", ALL)
-    key = (row["metric"], a, b, "" if group == ALL else group, row.get("of", ""))
+    key = (row["metric"], a, b, "" if group == ALL else group, row.get("inference", ""))
     for verdict in findings:
         if isinstance(verdict, Verdict) and verdict._key == key:
             return verdict

@@ -20,8 +20,6 @@ class Setting:
         estimator: the label of the estimator of a comparison; empty for exact ranks and lists.
         is_uncorrected: whether a comparison is of the metrics of sampled ranks as they are.
         negatives: m of an expectation; 0 elsewhere.
-        gives_advice: whether sentences say what to do, as remarks do and a sentence of a paper does
-            not.
     """
 
     confidence_level: float = 0.95
@@ -31,4 +29,3 @@ class Setting:
     estimator: str = ""
     is_uncorrected: bool = False
     negatives: int = 0
-    gives_advice: bool = True

@@ -177,6 +177,7 @@ class StrictValues(NamedTuple):
         bounds: (metrics, 2, 2) smallest and largest value of low, and of high.
         assumption: on the distribution of ranks: free or decreasing.
         findings: what the sample supports.
+        is_explained: whether a distribution of true ranks explains the sample.
     """
 
     low: Floats
@@ -184,6 +185,7 @@ class StrictValues(NamedTuple):
     bounds: Floats
     assumption: str
     findings: list[Finding]
+    is_explained: bool = True
 
 
 def strict_values(
@@ -218,7 +220,8 @@ def strict_values(
         test = {"assumption": assumption, "p_value": p_value}
         if p_value <= _significance(assumption):
             if assumption == FREE:
-                return values._replace(findings=[Finding("unexplained", values=test)])
+                findings = [Finding("unexplained", values=test)]
+                return values._replace(is_explained=False, findings=findings)
             findings.append(Finding("contradicted", values=test))
             continue
         values = _by_fold(estimate, sample, assumption, alpha, chosen)

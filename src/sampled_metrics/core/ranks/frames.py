@@ -420,9 +420,7 @@ class Columns:
             findings.append(Finding("columns-taken", values={"columns": taken}))
         if unused := self._unused(used):
             names = [str(column) for column in unused]
-            is_row = "user" not in self and "item" not in self
-            values = {"columns": names, "unit": "row" if is_row else ""}
-            findings.append(Finding("columns-not-used", values=values))
+            findings.append(Finding("columns-not-used", values={"columns": names}))
         return tuple(findings)
 
 

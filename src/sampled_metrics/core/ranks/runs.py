@@ -159,8 +159,9 @@ def _equal_tables(runs: Runs) -> list[Finding]:
     for seed, table, users in zip(runs.seeds, runs.tables, runs.users, strict=True):
         outcomes = table.outcomes[np.lexsort((*table.outcomes.T, users))]
         seeds_by_ranks.setdefault(outcomes.tobytes(), []).append(seed)
+    kind = "equal-draws" if runs.are_draws else "equal-seeds"
     return [
-        Finding("equal-tables", values={"seeds": seeds, "are_draws": runs.are_draws})
+        Finding(kind, values={"seeds": seeds})
         for seeds in seeds_by_ranks.values()
         if len(seeds) > 1
     ]

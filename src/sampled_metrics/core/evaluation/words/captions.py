@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from sampled_metrics.core.estimators import estimator_name
-from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, percent
+from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, number, percent
+from sampled_metrics.core.evaluation.questions import NEW_RUNS
 from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, NO_BIAS, UNIFORM
 from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.inference.setting import Setting
@@ -28,10 +29,10 @@ _CONDITIONS = {
 
 
 def value_in_words(value: float, sign: str = "") -> str:
-    """Return a value as a figure has it; one that is missing is not defined."""
+    """Return a value as a figure has it, which is as in a table; a missing one is not defined."""
     if np.isnan(value):
         return "not defined"
-    return f"{value:{sign}.4g}".replace("-", "\N{MINUS SIGN}")
+    return number(value, sign).replace("-", "\N{MINUS SIGN}")
 
 
 # --- intervals ---
@@ -90,21 +91,21 @@ def in_brackets(setting: Setting) -> str:
     return f"In brackets: {percent(setting.confidence_level)} intervals."
 
 
-def differences_in_brackets(setting: Setting, *, by_group: bool) -> str:
-    """Say what stands beside the differences of a table of two recommenders."""
-    together = ", which hold together for the groups" if by_group else ""
-    return (
-        f"In brackets: {percent(setting.confidence_level)} intervals of the difference{together}."
-    )
+def over_runs(inferences: Iterable[str]) -> str:
+    """Say which runs the intervals of a table describe."""
+    return f"The intervals describe {'new' if NEW_RUNS in set(inferences) else 'these'} runs."
 
 
-def letters_and_brackets(setting: Setting, *, by_group: bool) -> str:
-    """Say what letters and brackets mean in a table of more than two recommenders."""
-    together = " and groups" if by_group else ""
+def letters(setting: Setting, *, by_group: bool) -> str:
+    """Say what letters mean in a table of recommenders."""
+    level = percent(setting.confidence_level)
+    together = ""
+    if by_group or len(setting.names) > 2:
+        groups = " and groups" if by_group else ""
+        together = f", which hold together for all pairs{groups}"
     return (
-        "The letters of a value name the recommenders that are worse by the metric. In brackets: "
-        "intervals of the difference. The intervals of a metric hold together for all "
-        f"pairs{together} at {percent(setting.confidence_level)}."
+        "Recommenders without a letter in common differ by the metric "
+        f"({level} intervals of the differences{together})."
     )
 
 
