@@ -101,7 +101,7 @@ def test_the_caption_says_of_whom_an_estimator_assumes_less():
     }
     text = picture(Result(columns | ends)).caption
     assert "Free, Decreasing of b: the 95 % interval holds the true metric if negatives are" in text
-    assert "Decreasing of a: the 95 % interval holds the true metric if better ranks" in text
+    assert "Decreasing of a: the 95 % interval holds the true metric if a better rank" in text
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

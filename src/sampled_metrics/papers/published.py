@@ -434,9 +434,9 @@ def published(
         >>> result = sm.published(values, negatives=99, candidates=3706, users=6040,
         ...     metrics="hr@10")
         >>> print(result.remarks[0])  # doctest: +NORMALIZE_WHITESPACE
-        These numbers do not order GMF and NCF by Hit rate@10 (GMF may be better by up to 0.24,
-        NCF by up to 0.69), with 95 % confidence, even if better ranks are more frequent than worse
-        ones in the better half of the ranks.
+        These numbers do not order GMF and NCF by Hit rate@10: the difference (NCF - GMF) is -0.2349
+        to +0.6809 with 95 % confidence, if a better rank is at least as common as a worse one (up
+        to rank n/2).
 
         Misprints are named, here of the recall of captions among 1000 and among 5000 images:
 

@@ -182,11 +182,11 @@ def compare(
         ... }
         >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
         >>> result = sm.compare({"old": tables["old"], "new": tables["new"]}, metrics="ap")
-        >>> print(result.remarks[0])
+        >>> print(result.sentence())
         AP: new is better than old; the difference (new - old) is +0.1846, with a 95 % interval of
         +0.08579 to +0.2642.
 
-        >>> print(sm.compare(tables, metrics="auc").remarks[0])
+        >>> print(sm.compare(tables, metrics="auc").sentence())
         AUC: new, newer and old cannot be distinguished.
 
     References:
