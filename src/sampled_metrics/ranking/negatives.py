@@ -163,6 +163,7 @@ def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement
     values = {
         "p_value": float(min(1.0, 2 * min(p_value_of_excess, p_value_of_squares))),
         "excess": standardised,
+        "frequency": "too often" if standardised > 0 else "too rarely",
         "items": int(is_candidate.sum()),
         "never": int((is_candidate & (counts == 0)).sum()),
         "never_by_chance": float(np.exp(log_of_never[is_candidate]).sum()),

@@ -10,12 +10,12 @@ KINDS = (
         CAUTION,
         "The given negatives do not look as if they were drawn uniformly for each user "
         "({p_value!q}): {never} of {items} items are never drawn, by chance "
-        "{never_by_chance:.0f}, and the draws of popular items differ from uniform ones by "
-        "{excess:+.1f} standard errors. Corrections of samples are for uniform negatives, so their "
-        "results do not hold here.",
+        "{never_by_chance:.0f}, and popular items are drawn {frequency} ({excess:+.1f} standard "
+        "errors). Corrections of samples are for uniform negatives, so their results do not hold "
+        "here.",
         when="given negatives do not look as if they were drawn uniformly",
         action="rank all candidates, or draw negatives uniformly",
-        values="p_value; excess: of popular items, in standard errors; items; never: those that "
+        values="p_value; excess: of popular items, in standard errors; frequency: too often or too rarely; items; never: those that "
         "are never drawn; never_by_chance: the same, as uniform draws have it",
     ),
     Kind(

@@ -321,7 +321,7 @@ def test_columns_with_usual_names_and_columns_without_use_are_named():
     table = sm.exact_ranks(FRAME.set_axis(["uid", "rank", "n_items"], axis="columns").assign(age=7))
     taken, unused = table.findings
     assert taken.values["columns"] == {"user": "uid", "candidates": "n_items"}
-    assert unused.values == {"columns": ["age"], "unit": ""}
+    assert unused.values == {"columns": ["age"]}
     [replaced] = sm.exact_ranks(FRAME, candidates=99).findings
     assert replaced.values["columns"] == ["candidates"]
     assert sm.exact_ranks(FRAME).findings == ()
