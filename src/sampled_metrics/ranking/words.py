@@ -15,8 +15,9 @@ KINDS = (
         "here.",
         when="given negatives do not look as if they were drawn uniformly",
         action="rank all candidates, or draw negatives uniformly",
-        values="p_value; excess: of popular items, in standard errors; frequency: too often or too rarely; items; never: those that "
-        "are never drawn; never_by_chance: the same, as uniform draws have it",
+        values="p_value; excess: of popular items, in standard errors; frequency: too often or "
+        "too rarely; items; never: those that are never drawn; never_by_chance: the same, as "
+        "uniform draws have it",
     ),
     Kind(
         "shared-negatives",
