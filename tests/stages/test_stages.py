@@ -190,6 +190,14 @@ def test_few_completed_users_have_an_interval_and_a_remark(depth):
     completed = [finding.values for finding in table.findings if finding.kind == "completed"]
     assert completed[0]["completed"] == ranks.complete.sum()
     assert [counts["users"] for counts in completed] == [150]
+    for reference in (exact, staged(depth=depth, held_out=WORST)):
+        for margin in (None, "50%"):
+            compared = sm.compare(
+                {"staged": ranks, "reference": reference}, metrics="recall@10", margin=margin
+            )
+            assert compared[["low", "high"]].notna().all(axis=None)
+            assert compared["conclusion"].item() != "no verdict"
+    assert "staged: Staged ranks of 150 users" in " ".join(compared.remarks)
 
 
 def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_path):
