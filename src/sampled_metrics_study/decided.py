@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.core.evaluation import compare, evaluate, wording
+from sampled_metrics.core.evaluation import compare, evaluate
 from sampled_metrics.core.evaluation.verdict import VERDICTS
+from sampled_metrics.core.evaluation.wording import remarks
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.tables import Section
@@ -61,7 +62,7 @@ def exact_findings(
         return Exact(values, decided)
     compared = compare(ranks, metrics=metrics, margin=margin)
     on_margin = [finding for finding in compared.findings if finding.kind in _ON_MARGIN]
-    return Exact(values, decided, wording.remarks(on_margin, compared.setting))
+    return Exact(values, decided, remarks(on_margin, compared.setting))
 
 
 def is_decided(

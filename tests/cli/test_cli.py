@@ -444,15 +444,21 @@ def test_ranks_that_look_sampled_are_refused_unless_they_are_said_to_be_exact(ru
 
 def test_a_caution_stands_before_the_numbers_in_every_form(run):
     line = "evaluate from-1.csv --candidates 3561 --zero-based --metrics recall@10"
-    caution = "from-1.csv: No rank is 0"
-    assert run(*line.split()).out.startswith(caution)
-    assert run(*line.split(), "--latex").out.startswith(f"% {caution}")
+    cautions = ["There are only 4 users.", "from-1.csv: No rank is 0"]
+
+    def begins_with_cautions(text, mark=""):
+        lines = [line for line in text.splitlines() if line][: len(cautions)]
+        pairs = zip(lines, cautions, strict=True)
+        return all(line.startswith(mark + caution) for line, caution in pairs)
+
+    assert begins_with_cautions(run(*line.split()).out)
+    assert begins_with_cautions(run(*line.split(), "--latex").out, "% ")
     out = run(*line.split(), "--json").out
-    assert out.index(caution) < out.index('"rows"')
+    assert all(out.index(caution) < out.index('"rows"') for caution in cautions)
     terminal = io.StringIO()  # which shows both streams
     with contextlib.redirect_stdout(terminal), contextlib.redirect_stderr(terminal):
         run(*line.split(), "--csv")
-    assert terminal.getvalue().startswith(caution)
+    assert begins_with_cautions(terminal.getvalue())
 
 
 def test_a_report_has_the_groups_and_margins_that_are_asked_for(run):
@@ -567,7 +573,12 @@ def test_a_shell_completes_the_commands(run, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("evaluate exact.csv --csv | true", 0, ""),
+        (
+            "evaluate exact.csv --csv | true",
+            0,
+            "There are only 3 users. With fewer than 100, intervals are rough: a few unusual users "
+            "decide them.\n",
+        ),
         (
             "evaluate exact.csv >&-",
             1,
