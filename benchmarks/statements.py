@@ -126,11 +126,12 @@ def published(
     if len(sides) == 1:
         statements |= statements_of_rows(result, truths)
     for order in result.findings:
-        if order.kind == "published-order":
+        if order.kind in ("published-order", "published-undecided"):
             truths_of_metric = truths[order.metric]
             gap = _gap("R0", "R1", truths_of_metric)
             winner, loser = order.names
-            is_false = order.values["is_decided"] and _gap(loser, winner, truths_of_metric) <= 0
+            is_decided = order.kind == "published-order"
+            is_false = is_decided and _gap(loser, winner, truths_of_metric) <= 0
             statements[order.metric] = Statement(
                 order.values["low"] - gap,
                 order.values["high"] - gap,

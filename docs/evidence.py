@@ -181,7 +181,7 @@ def orders(
     decided = {
         (frozenset(finding.names), finding.metric): finding.names[0]
         for finding in result.findings
-        if finding.kind == "published-order" and finding.values["is_decided"]
+        if finding.kind == "published-order"
     }
     for metric in metrics:
         models = [
