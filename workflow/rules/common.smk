@@ -32,12 +32,13 @@ def own(name):
 
 
 # the library is that of the workflow's own checkout, also for its jobs; from git it has to be installed
+MODULES = "PYTHONPATH"
 source = os.path.abspath(ROOT / "src")
 if os.path.isdir(source):
     sys.path.insert(0, source)
-    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    places = [source, *(place for place in inherited if place not in ("", source))]
-    os.environ["PYTHONPATH"] = os.pathsep.join(places)
+    inherited = os.environ.get(MODULES, "").split(os.pathsep)
+    folders = [source, *(folder for folder in inherited if folder not in ("", source))]
+    os.environ[MODULES] = os.pathsep.join(folders)
 else:
     pyproject = tomllib.loads(Path(own("pyproject.toml")).read_text(encoding="utf-8"))
     version = pyproject["project"]["version"]
@@ -236,3 +237,18 @@ def written_folders():
     folders += [data / name for name in config["study"]]
     paths = [results, *folders, *(path for folder in folders for path in folder.rglob("*"))]
     return [path for path in paths if path.is_dir()]
+
+
+# A parameter of a function with the argument threads runs nothing again (Snakemake takes it to follow from the threads):
+# checksums are for the rule verify alone, and a place is none of a file's content.
+def checksums(wildcards, threads):
+    """The checksums that the config states for an archive."""
+    name = getattr(wildcards, "dataset", None) or DOWNLOADS[wildcards.archive]
+    return {key: config["datasets"][name][key] for key in ("md5", "sha256")}
+
+
+# only factors have a precision; without them, another one does not rank again
+def precision_of(wildcards):
+    """The precision of the scores of a recommender."""
+    has_factors = TRAINERS[wildcards.recommender].has_factors
+    return config["ranking"]["precision"] if has_factors else "float64"

@@ -5,14 +5,6 @@ localrules:
     download,
 
 
-# A parameter of a function with the argument threads runs nothing again (Snakemake takes it to follow from the threads):
-# checksums are for the rule verify alone, and a place is none of a file's content.
-def checksums(wildcards, threads):
-    """The checksums that the config states for an archive."""
-    name = getattr(wildcards, "dataset", None) or DOWNLOADS[wildcards.archive]
-    return {key: config["datasets"][name][key] for key in ("md5", "sha256")}
-
-
 rule download:
     output:
         archive="<data>/{archive}",

@@ -9,13 +9,6 @@ scattergather:
 PARTS_OF_USERS = len(gather.users("{scatteritem}"))
 
 
-# only factors have a precision; without them, another one does not rank again
-def precision_of(wildcards):
-    """The precision of the scores of a recommender."""
-    has_factors = TRAINERS[wildcards.recommender].has_factors
-    return config["ranking"]["precision"] if has_factors else "float64"
-
-
 rule rank:
     input:
         split=SPLIT,
