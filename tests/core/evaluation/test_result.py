@@ -19,12 +19,12 @@ from sampled_metrics.core.inference.setting import Setting
 
 ON_READING = [
     Finding("columns-not-used", values={"columns": ["<remark> & more"]}),
-    Finding("one-grade"),
+    Finding("rows-as-users"),
 ]
 REMARKS = [
     "Columns that are not used: <remark> & more. If one names users, recommenders or seeds, name "
     "it with user_column, by or seeds.",
-    "The judged items have no column relevance: each is relevant, with grade 1.",
+    "Each row counts as a user, as there is no column user.",
 ]
 CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
 
@@ -83,7 +83,7 @@ def test_findings_are_each_there_once_with_cautions_first_and_leave_the_table_as
     more = table.found([*ON_READING, Finding("few-users", values={"users": 3}), *ON_READING])
     assert [finding.kind for finding in more.findings] == [
         "columns-not-used",
-        "one-grade",
+        "rows-as-users",
         "few-users",
     ]
     assert (more.setting, len(table.findings)) == (Setting(0.9), 2)

@@ -70,10 +70,10 @@ def test_a_remark_begins_with_its_recommender_group_and_file():
     young = finding("few-users", names=("X",), users=7)
     assert said(young) == [f"X: {FEW_WORDS}"]
     assert said(young, setting=Setting(names=("X",))) == [FEW_WORDS]
-    [remark] = said(finding("not-judged", source="a.csv", users=2, all=9))
-    assert remark.startswith("a.csv: 2 of 9 users")
-    [remark] = said(finding("not-judged", names=("X",), source="X", users=2, all=9))
-    assert remark.startswith("X: 2 of 9 users")
+    [remark] = said(finding("columns-not-used", source="a.csv", columns="b"))
+    assert remark.startswith("a.csv: Columns")
+    [remark] = said(finding("columns-not-used", names=("X",), source="X", columns="b"))
+    assert remark.startswith("X: Columns")
 
 
 @pytest.mark.parametrize("name", ["CLS", "{0}", "%s"])
