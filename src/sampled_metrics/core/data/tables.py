@@ -292,9 +292,8 @@ class Csv:
         integers = "i" if _are_plain(lines, self._delimiter) else ""
         texts = []
         for position in names:
-            is_text = isinstance(frame[position].dtype, pd.StringDtype)
             kinds = "if" if position in numbers else integers
-            if not is_text and frame[position].dtype.kind not in kinds:
+            if position not in types and frame[position].dtype.kind not in kinds:
                 texts.append(position)
         if not texts:
             return frame
