@@ -297,9 +297,17 @@ def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
-    """Write named arrays; an array of Python objects is refused."""
+    """Write named arrays.
+
+    Raises:
+        ValueError: an array has Python objects, which would be pickled.
+    """
+    pickled = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if pickled:
+        raise ValueError(f"{path}: the array {pickled[0]} has Python objects")
     with atomic_write(path) as temporary:
-        np.savez(temporary, allow_pickle=False, **arrays)
+        # allow_pickle would be the name of an array for numpy below 2.3
+        np.savez(temporary, **arrays)  # type: ignore[arg-type]
 
 
 def read_npz(

@@ -65,7 +65,7 @@ class Ids:
             if is_wrong.any():
                 entry = int(np.argmax(is_wrong))
                 raise DataError(f"{source}: entry {entry + 1}, {shown(ids.iloc[entry])}, {fault}")
-        if isinstance(ids.dtype, pd.StringDtype):
+        if pd.api.types.infer_dtype(ids) == "string":
             ids = text
         elif ids.dtype.kind == "f" and (ids == np.floor(ids)).all():
             ids = ids.astype(np.int64)
