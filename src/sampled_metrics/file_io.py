@@ -306,7 +306,7 @@ def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
     if pickled:
         raise ValueError(f"{path}: the array {pickled[0]} has Python objects")
     with atomic_write(path) as temporary:
-        # allow_pickle would be the name of an array for numpy below 2.3
+        # for older versions of numpy, allow_pickle would be the name of an array
         np.savez(temporary, **arrays)  # type: ignore[arg-type]
 
 
