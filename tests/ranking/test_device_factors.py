@@ -64,7 +64,11 @@ def last_digits(d: int, kind: type) -> Data:
 
 
 ADVERSARIAL = {
-    f"{kind.__name__}, d = {d}": (d, kind) for kind in (np.float32, np.float64) for d in (1, 3, 20)
+    f"{kind.__name__}, d = {d}": pytest.param(
+        (d, kind), marks=[pytest.mark.slow] if d == 40 else []
+    )
+    for kind in (np.float32, np.float64)
+    for d in (1, 3, 20, 40)
 }
 
 

@@ -4,33 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws_with_both_ends import laws_with_both_ends
 
 import sampled_metrics as sm
 
 METRICS = ["recall@3", "ndcg@10", "ap", "auc"]
 ESTIMATORS = ["decreasing", "free", "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes"]
-CANDIDATES = 200
-NEGATIVES = 20
-
-
-@st.composite
-def tables(draw):
-    """Sampled ranks of two recommenders, with mass at both ends of the true ranks."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    ranks_by_name = {}
-    for name in ("a", "b"):
-        share_first = draw(st.floats(0, 0.6))
-        share_last = draw(st.floats(0, 0.4))
-        ranks = np.minimum(rng.geometric(draw(st.floats(0.01, 0.3)), size=120), CANDIDATES)
-        place = rng.random(120)
-        ranks[place < share_first] = 1
-        ranks[place > 1 - share_last] = CANDIDATES
-        ranks_by_name[name] = 1 + rng.hypergeometric(ranks - 1, CANDIDATES - ranks, NEGATIVES)
-    return sm.sampled_ranks(ranks_by_name, negatives=NEGATIVES, candidates=CANDIDATES)
 
 
 @settings(max_examples=12, deadline=None)
-@given(tables=tables(), estimator=st.sampled_from([*ESTIMATORS, "smooth"]))
+@given(tables=laws_with_both_ends(), estimator=st.sampled_from([*ESTIMATORS, "smooth"]))
 def test_values_are_inside_of_intervals_and_alike_in_all_verbs(tables, estimator):
     rows = sm.correct(tables, estimators=estimator, metrics=METRICS)
     known = rows[rows["low"].notna()]

@@ -337,7 +337,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind(
         "bias",
-        CAUTION,
+        REMARK,
         "{estimator}: the estimated bias of {metric} is {bias:+} (standard error {error}). "
         "Intervals do not include it.",
         when="the estimated bias is above half of the standard error",
