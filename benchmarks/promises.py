@@ -121,7 +121,7 @@ class Promise:
     def truths(self, population: Law) -> Truths:
         """Return the true metrics of the recommenders; 0 for the mean of an estimator."""
         if self.way:
-            return say.truths_of_evaluations(replace(self, pilot=0), population)
+            return say.truths_of_evaluations(self, population)
         means = {label: population.means(sm.metric(label).values(self.n)) for label in self.metrics}
         if self.seeds:
             means = {label: [float(np.mean(law_means))] for label, law_means in means.items()}
@@ -219,8 +219,7 @@ def promises() -> Iterator[Promise]:
     plan = Promise(
         "plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600
     )
-    for way in ("all candidates", "all candidates, part of users"):
-        yield replace(plan, name=f"plan, {way}", way=way, m=100)
+    yield replace(plan, name="plan, all candidates", way="all candidates")
     for way in ("all candidates", "stop at k", "stages"):
         yield replace(
             plan,

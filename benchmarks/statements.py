@@ -13,11 +13,8 @@ import numpy as np
 import pandas as pd
 
 import sampled_metrics as sm
-from sampled_metrics.core.estimators import estimators_by_label
 from sampled_metrics.core.evaluation.questions import THESE_RUNS
 from sampled_metrics.core.evaluation.verdict import VERDICTS, Size
-from sampled_metrics.core.sampling.distributions import SamplingDesign
-from sampled_metrics.planning.plan import _Question, _ways, simulated
 from sampled_metrics.stages.stopping import boundaries, last_boundary, shares
 
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
@@ -28,8 +25,8 @@ CONTRADICTIONS = (
     "published-contradicted",
     "published-unexplained",
 )
-CHANCES = ("ordered", "decided", "wrong")
-LARGE = 200_000  # users who stand for a law
+CHANCES = ("decided", "wrong")
+EVALUATIONS = 300  # of a law, for the truths of a plan
 Promise = Any  # of promises.py, which imports this module
 # the true metric of each recommender, by the label of the metric
 Truths = Mapping[str, Sequence[float]]
@@ -150,7 +147,7 @@ def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict
     design["depths"] = [promise.depth] if promise.depth else []
     # by chance, the recommenders have the same metric in the pilot, which is a DataError
     pilot = pilot_of(promise, sides, seed)
-    result = sm.plan(pilot, metric=promise.planned, users=promise.users, draws=40, **design)
+    result = sm.plan(pilot, metric=promise.planned, **design)
     [row] = result[(result["way"] == promise.way)].head(1).to_dict("records")
     statements = {}
     for label, truths_of_label in truths.items():
@@ -166,7 +163,7 @@ def advice(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> di
     false advice.
     """
     pilot = pilot_of(promise, sides, seed)
-    result = sm.plan(pilot, metric=promise.planned, users=promise.users, negatives=[])
+    result = sm.plan(pilot, metric=promise.planned, negatives=[])
     is_false = any(finding.kind == "plan-first" for finding in result.findings)
     return {label: Statement(-1.0, 1.0, is_false) for label in promise.metrics}
 
@@ -238,24 +235,40 @@ def _published(promise: Promise, printed: tuple[tuple[str, ...], ...]) -> pd.Dat
 
 @lru_cache(maxsize=100)
 def truths_of_evaluations(promise: Promise, population: Any) -> Truths:
-    """Return the widths of 300 evaluations of a law, and the chances of their verdicts."""
-    users = 4 * promise.users if promise.depth else LARGE
-    sides = population.draw(promise.n, users, promise.recommenders, np.random.default_rng(0))
-    question = _Question.from_given(
-        pilot_of(promise, sides, 0), promise.planned, promise.users, promise.level
-    )
-    designs = [SamplingDesign(promise.m)] if promise.m else []
-    estimators = estimators_by_label(promise.estimator or "bv-0.1")
-    depths = [promise.depth] if promise.depth else []
-    ways, _ = _ways(question, estimators, designs, depths, 300)
-    way = next(way for way in ways if way.columns["way"] == promise.way)
-    widths, gaps, *_ = simulated(replace(way, draws=300), question)
-    widest = np.nanmean(widths, axis=0).argmax()
-    truths = {"width": widths[:, widest].tolist()}
+    """Return the widths of evaluations of a law, and the chances of their verdicts.
+
+    The evaluations have as many users as the pilot.
+    """
+    rows = []
+    for seed in range(EVALUATIONS):
+        rng = np.random.default_rng([0, seed])
+        sides = population.draw(promise.n, promise.pilot, promise.recommenders, rng)
+        evaluated = replace(promise, users=promise.pilot, m=0)
+        options = {"metrics": promise.planned}
+        compared = {}
+        if promise.way == "stages":
+            ranks = staged(evaluated, sides, seed)
+        elif promise.way == "negatives":
+            sides = 1 + rng.hypergeometric(sides - 1, promise.n - sides, promise.m)
+            ranks = tables(replace(evaluated, m=promise.m), sides)
+            options["estimators"] = promise.estimator
+            compared = {"estimator": promise.estimator}
+        else:
+            ranks = tables(evaluated, sides)
+        result = sm.correct(ranks, **options) if compared else sm.evaluate(ranks, **options)
+        row = {"width": (result["high"] - result["low"]).tolist()}
+        if promise.recommenders > 1:
+            [conclusion] = sm.compare(ranks, metrics=promise.planned, **compared)["conclusion"]
+            row["conclusion"] = conclusion
+        rows.append(row)
+    widths = np.array([row["width"] for row in rows])
+    truths = {"width": widths[:, np.nanmean(widths, axis=0).argmax()].tolist()}
     if promise.recommenders > 1:
-        value, low, high = gaps[:, 0].T
-        for label, end in zip(CHANCES, (value, low, -high), strict=True):
-            truths[label] = [float((end > 0).mean())]
+        metric = sm.metric(promise.planned).values(promise.n)
+        means = population.means(metric)
+        better, worse = ("R0", "R1") if means[0] > means[1] else ("R1", "R0")
+        for label, name in zip(CHANCES, (better, worse), strict=True):
+            truths[label] = [float(np.mean([row["conclusion"] == name for row in rows]))]
     return truths
 
 

@@ -50,7 +50,6 @@ def tables() -> Iterator[tuple[str, Any]]:
             metric="recall@10",
             negatives=[20],
             estimators="bv-0.1",
-            draws=40,
         ),
     )
 

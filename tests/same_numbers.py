@@ -178,7 +178,7 @@ def evaluations() -> Iterator[Evaluation]:
         if name in "xz"
     }
     yield from staged_evaluations()
-    yield "plan", lambda: sm.plan(pilot, metric="ndcg@10", users=600, negatives=[20, 100])
+    yield "plan", lambda: sm.plan(pilot, metric="ndcg@10", negatives=[20, 100])
 
 
 def staged_evaluations() -> Iterator[Evaluation]:

@@ -26,7 +26,7 @@ from sampled_metrics_study.tables import worse_and_better
 
 TITLE = "What a number of scores buys"
 
-_PAIR_COLUMNS = ["worse", "better", "way", "scores", "users", "ordered", "decided", "wrong"]
+_PAIR_COLUMNS = ["worse", "better", "way", "scores", "users", "decided", "wrong"]
 """Columns of the table of a pair that has no rows."""
 
 WAYS = {
@@ -117,8 +117,8 @@ def bought(
 
 
 def _beginning_with(columns: list[str], table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of plans with some columns first, and without the column chosen."""
-    return table[[*columns, *table.columns.drop([*columns, "chosen"])]]
+    """Return the rows of plans with some columns first."""
+    return table[[*columns, *table.columns.drop(columns)]]
 
 
 def sections(
@@ -133,7 +133,7 @@ def sections(
     if len(chances):
         worse, better = chances[["worse", "better"]].iloc[0]
         heading = f"How often {better} comes out better than {worse} by {name}, in per cent"
-        tables.append((heading, _laid_out(chances, ("ordered", "decided", "wrong"))))
+        tables.append((heading, _laid_out(chances, ("decided", "wrong"))))
     elif pair:
         reason = f"they have the same exact {name}, so no order of them is right"
         tables.append(("Left out", pd.DataFrame({"Pair": [" and ".join(pair)], "Why": [reason]})))

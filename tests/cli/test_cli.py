@@ -355,13 +355,12 @@ CALLS = {
         estimator="bv-0.01",
         replacement=True,
     ),
-    "plan exact.csv other.csv --metric ap --estimators uncorrected --negatives 5 --draws 40": lambda t: (  # noqa: E501
+    "plan exact.csv other.csv --metric ap --estimators uncorrected --negatives 5": lambda t: (
         sm.plan(
             sm.exact_ranks({name: t[name] for name in ("exact", "other")}),
             metric="ap",
             estimators="uncorrected",
             negatives=[5],
-            draws=40,
         )
     ),
     "published --value G:hr@5=0.60 --value M:hr@5=0.7 --users 9 --negatives 9 --candidates 90-99 "
@@ -540,7 +539,7 @@ def test_the_examples_of_the_help_work(run):
     runs = cells.to_frame(index=False).assign(candidates=150, rank=rng.integers(1, 151, 80))
     runs.to_csv("runs.csv", index=False)
     fast_options = {
-        "plan": "--draws 40 --estimators uncorrected --negatives 20",
+        "plan": "--negatives 20",
         "report": "--metrics recall@10",
     }
     names = ["ranks", "mine", "x", "y", "z", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"]

@@ -1,9 +1,11 @@
 """The validator: exact metrics after each epoch, and how it goes on after a restart."""
 
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -384,6 +386,21 @@ def test_patience_counts_the_calls_since_the_highest_value():
     assert stops == [[calls >= patience for patience in (1, 2, 3)] for calls in since]
     with pytest.raises(sm.ConfigError, match="patience must be a whole number"):
         validate.stop(patience=0)
+    with pytest.raises(sm.ConfigError, match="epochs"):
+        validate.stop()
+
+
+def test_a_model_of_torch_is_not_taken_for_a_function_of_users(monkeypatch):
+    class Module:
+        def __call__(self, users):
+            raise AssertionError
+
+    torch = SimpleNamespace(nn=SimpleNamespace(Module=Module), Tensor=type("Tensor", (), {}))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1")
+    with pytest.raises(sm.DataError, match="Module"):
+        validate(Module())
+    assert validate.history.empty
 
 
 def test_a_metric_that_is_not_defined_has_no_best_epoch():
@@ -412,15 +429,23 @@ def test_a_metric_that_is_not_defined_has_no_best_epoch():
 
 def test_intervals_hold_together_and_the_highest_value_is_said_to_be_too_high():
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["recall@1", "auc"], epochs=4)
-    kinds_by_epoch = []
+    best_by_epoch = []
     for hits in (30, 40, 10):
         result = validate(scores_of_hits(np.arange(hits))).result
         [together] = [remark for remark in result.remarks if "hold together" in remark]
         assert "95 %" in together
         kinds = [(finding.kind, finding.metric) for finding in result.findings]
-        kinds_by_epoch.append([metric for kind, metric in kinds if kind == "best-of-epochs"])
+        best_by_epoch.append(
+            [
+                (finding.metric, finding.values["epoch"], finding.values["epochs"])
+                for finding in result.findings
+                if finding.kind == "best-of-epochs"
+            ]
+        )
         assert ("several-metrics", "recall@1") in kinds
-    assert kinds_by_epoch == [[], ["recall@1", "auc"], []]
+    # a training that stops after the third epoch keeps the second one
+    second = [("recall@1", 2, 2), ("auc", 2, 2)]
+    assert best_by_epoch == [[], second, [("recall@1", 2, 3), ("auc", 2, 3)]]
     exact = sm.rank(scores_of_hits(np.arange(40)), NOTHING, HELD_OUT)
     expected = sm.evaluate(exact, metrics="recall@1", confidence_level=1 - 0.05 / 4)
     history = validate.history.set_index(["epoch", "metric"])

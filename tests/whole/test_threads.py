@@ -18,7 +18,7 @@ SPLIT = Split(csr_array(np.eye(3, 4)), one_each([1, 2, 3], 4), np.arange(3), np.
 MODEL = FactorModel(np.ones((3, 2)), np.ones((4, 2)))
 FUNCTIONS = {
     "plan": lambda seen: sm.plan(
-        TABLES, negatives=[5], estimators="uncorrected", draws=40, metric=seen.metric()
+        TABLES, negatives=[5], estimators="uncorrected", metric=seen.metric()
     ),
     "report": lambda seen: sm.report({"x": TABLES["x"]}, metrics=seen.metric()),
     "samples": lambda seen: repetitions.samples(

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 @click.command(
     "plan",
     cls=Command,
-    short_help="What each way to evaluate costs, and what it tells.",
-    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10\n"
-    "  sampled-metrics plan x.csv --users 20000 --width 0.02\n"
-    "  sampled-metrics plan X=x.csv,x-staged.npz Z=z.csv,z-staged.npz --scores 500000",
+    short_help="How many users an evaluation needs, and what it tells.",
+    epilog="  sampled-metrics plan pilot.csv --width 0.01\n"
+    "  sampled-metrics plan x.csv z.csv --difference 0.005 --metric ndcg@10\n"
+    "  sampled-metrics plan X=x.csv,x-staged.npz Z=z.csv,z-staged.npz",
 )
 @reading(
     shared.SEEDS,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     shared.EXACT,
     shared.REPLACEMENT,
 )
+@click.option("--width", type=float, help="How many users give an interval of this width?")
+@click.option("--difference", type=float, help="How many users decide a difference this large?")
 @click.option(
     "--metric",
     "--metrics",
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     "--negatives",
     "sizes",
     type=Labels(int),
-    default="20,100,300",
+    default="100,300,1000",
     show_default=True,
     help="m to try.",
 )
@@ -57,25 +59,15 @@ if TYPE_CHECKING:
     show_default=True,
     help="Depths of stages to try.",
 )
-@click.option(
-    "--users",
-    type=shared.WHOLE,
-    help="How many users the evaluation has.  [default: those of the pilot]",
-)
 @label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
-@click.option(
-    "--draws",
-    type=shared.WHOLE,
-    default=100,
-    show_default=True,
-    help="Simulated evaluations of each way.",
-)
-@click.option("--width", type=float, help="Mark the cheapest way with so narrow an interval.")
-@click.option("--scores", type=float, help="Mark the best way with so many scores in all.")
 @shared.CONFIDENCE_LEVEL
 @prints_result
 def plan(ranks: tuple[str, ...], reading: Reading, sizes: Any, **options: Any) -> Result:
-    """What each way to evaluate costs, and what it tells, from the ranks of a pilot.
+    """How many users an evaluation needs, and what it tells, from the ranks of a pilot.
+
+    With --width or --difference, the table has the users that each way to evaluate takes. Without
+    them, it has the width of intervals, and the chance of a verdict, with as many users as the
+    pilot.
 
     RANKS are files, one for each recommender, or NAME=FILE,FILE for the exact and the staged ranks
     of one. Ranks are those among all candidates, or staged ones, and not those among negatives.

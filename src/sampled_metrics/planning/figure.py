@@ -1,8 +1,9 @@
-"""The figure of a plan: the width of the interval by each way, and the chance to decide rightly."""
+"""The figure of a plan: the users that each way needs, or its width and chance to decide."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from sampled_metrics.core.evaluation.values import NO_ASSUMPTION, UNIFORM
@@ -15,6 +16,7 @@ _STYLES = {"all candidates": 0, "stop at k": 22, "stages": 23}
 """Numbers of styles that no estimator has; all candidates give the exact metric."""
 
 _PROMISES = {
+    "users": ("Users that are needed", "users and their interval"),
     "width": ("Width of the interval", "width and its interval"),
     "decided": ("Decided rightly", "share of evaluations and its interval"),
 }
@@ -32,12 +34,13 @@ def way_style(way: str, estimator: str) -> dict[str, Any]:
 
 
 def _lay_out(table: pd.DataFrame) -> Picture:
-    """Lay out a plan: the width by each way, and the chance that `compare` decides rightly."""
+    """Lay out the numbers of a plan that have intervals, a panel for each."""
     panels = []
     for promise, (title, axis) in _PROMISES.items():
-        if promise in table:
-            rows = dict(_row(row, promise) for row in table.to_dict("records"))
-            panels.append(Panel(title, axis, rows, log=promise == "width"))
+        if f"{promise}_low" in table:
+            finite = table.replace(np.inf, np.nan).to_dict("records")
+            rows = dict(_row(row, promise) for row in finite)
+            panels.append(Panel(title, axis, rows, log=promise != "decided"))
     return Picture(panels, OF_PLAN)
 
 
@@ -54,6 +57,6 @@ def _row(row: Mapping[str, Any], promise: str) -> tuple[str, list[Mark]]:
 
 
 LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
-    ("way", "scores", "users", "assumes", "width"): _lay_out,
+    ("way", "scores", "users", "assumes"): _lay_out,
 }
 """The columns of a plan, and the function that lays it out."""

@@ -1,77 +1,51 @@
-"""Evaluations that are simulated from a pilot.
-
-Users are drawn anew, and have values by each way to evaluate.
-"""
+"""The users of a pilot, who stand for the population, and their values without negatives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.special import ndtri
 
 from sampled_metrics.checks import Floats, Ints
-from sampled_metrics.core.estimators.protocol import Estimate, Estimator
-from sampled_metrics.core.estimators.strict_bounds import Bounds, has_bounds
-from sampled_metrics.core.evaluation.values import UserValues, sampled_values, values_of
-from sampled_metrics.core.inference.strict import Chooser, Sample
+from sampled_metrics.core.evaluation.values import UserValues, values_of
 from sampled_metrics.core.metrics import Metric
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.core.sampling.distributions import SamplingDesign
-from sampled_metrics.core.sampling.outcomes import Outcomes
 from sampled_metrics.planning.variances import extreme_laws
 from sampled_metrics.stages.stopping import FOLDS, last_boundary
 from sampled_metrics.stages.table import StagedRanks
 
-_BOTH_ENDS = 0.05  # error rate of the laws of `LAWS` together
+_BOTH_ENDS = 0.05  # error rate of the two extreme laws together
+_FEWEST_REPEATS = 8
+_FEWEST_VALUES = 20_000  # of all users and their repeats
 
 
-class Draw(NamedTuple):
-    """Users of an evaluation.
-
-    Attributes:
-        number: of the draw; the same number has the same users for all ways to evaluate.
-        users: by recommender, (users,) numbers of users of the pilot, who may be drawn several
-            times.
-        law: of which the users are drawn, one of `LAWS`.
-    """
-
-    number: int
-    users: Mapping[str, Ints]
-    law: str = "pilot"
-
-    def first(self, users: int) -> Draw:
-        """Return the draw of the first users alone."""
-        return self._replace(users={name: numbers[:users] for name, numbers in self.users.items()})
-
-
-class Evaluation(NamedTuple):
-    """A simulated evaluation.
+@dataclass(frozen=True, eq=False)
+class Law:
+    """A distribution of users.
 
     Attributes:
-        values: of the users, by recommender.
-        scores: for each user; NaN if they are known without a simulation.
-        completed: number of users whose candidates are all scored, of stages; else NaN.
+        shares: by recommender, the (users of `Pilot.everyone`,) shares.
     """
 
-    values: dict[str, UserValues]
-    scores: float
-    completed: float
+    shares: Mapping[str, Floats]
 
 
-LAWS = ("least", "most")
-"""The distributions of users whose variance of the metric is the smallest and the largest that fit.
-"""
+@dataclass(frozen=True)
+class Laws:
+    """The distributions of users that fit a pilot.
 
+    Attributes:
+        pilot: the users of the pilot alike.
+        least: the smallest variance of the metric, or of a difference.
+        most: the largest one.
+    """
 
-_MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
-_VALUED = 200  # up to this m strict bounds have a value in each draw, beyond it in so many draws
-_FEW_VALUES = 10
-_CHOOSERS = 7  # samples that choose the weights of strict bounds for the folds of other samples
+    pilot: Law
+    least: Law
+    most: Law
 
 
 @dataclass(frozen=True)
@@ -101,6 +75,11 @@ class Pilot:
         """Return the number of users."""
         return int(next(iter(self.numbers.values())).max()) + 1
 
+    @property
+    def repeats(self) -> int:
+        """Return how often each user is evaluated by a way that has a random part."""
+        return max(_FEWEST_REPEATS, round(_FEWEST_VALUES / self.users))
+
     @cached_property
     def values(self) -> dict[str, UserValues]:
         """The values of the users by exact ranks."""
@@ -123,76 +102,97 @@ class Pilot:
         staged = {name: _with_beaten_and_first(table) for name, table in self.staged.items()}
         return Pilot(exact, staged, numbers, self.metric)
 
-    def drawn(self, number: int, users: int) -> Draw:
-        """Return users who are drawn: the same for all recommenders and all ways to evaluate."""
-        drawn = np.random.default_rng([number, users]).integers(0, self.users, users)
-        return Draw(number, dict.fromkeys(self.tables, drawn))
+    @cached_property
+    def laws(self) -> Laws:
+        """The laws of each recommender by itself."""
+        least = {}
+        most = {}
+        for name, values in self.values.items():
+            narrow, wide = extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS)
+            least[name] = np.append(narrow.seen, [narrow.least, narrow.most])
+            most[name] = np.append(wide.seen, [wide.least, wide.most])
+        return Laws(self._own_law, Law(least), Law(most))
 
-    def drawn_of(self, law: str, number: int, users: int) -> Draw:
-        """Return users who are drawn of one of `LAWS`, that of each recommender."""
-        uniform = np.random.default_rng([number, users]).random(users)
-        drawn = {
-            name: np.searchsorted(sums, uniform, side="right")
-            for name, sums in self._sums[law].items()
-        }
-        return Draw(number, drawn, law)
+    def laws_of_pair(self, worse: str, better: str) -> Laws:
+        """Return the laws of the difference of two recommenders."""
+        largest = self.metric.largest
+        difference = self.values[better].minus(self.values[worse]).low[0]
+        laws = []
+        for law in extreme_laws(difference + largest, 2 * largest, _BOTH_ENDS):
+            shares = np.append(law.seen, [law.least, law.most])
+            # where one of them has the smallest value, the other one has the largest
+            laws.append(Law({better: shares, worse: shares[self.opposite]}))
+        return Laws(self._own_law, *laws)
 
     @cached_property
-    def _sums(self) -> dict[str, dict[str, Floats]]:
-        """By law and recommender, the cumulative shares of the users of `everyone`.
+    def opposite(self) -> Ints:
+        """The numbers of the users of `everyone`, with the two whom the pilot lacks exchanged."""
+        return np.append(np.arange(self.users), [self.users + 1, self.users])
 
-        That of the last user is left out.
+    @cached_property
+    def _own_law(self) -> Law:
+        shares = np.append(np.full(self.users, 1 / self.users), [0.0, 0.0])
+        return Law(dict.fromkeys(self.tables, shares))
+
+    def shares_of_values(self, law: Law, name: str, values: int) -> Floats:
+        """Return the shares of so many values, of which users have the same number each."""
+        repeats = values // (self.users + 2)
+        return np.repeat(law.shares[name] / repeats, repeats)
+
+    def difference(self, better: UserValues, worse: UserValues) -> UserValues:
+        """Return differences of values of `everyone`.
+
+        The user whose item one recommender ranks last has the item that the other one ranks first.
         """
-        sums = dict[str, dict[str, Floats]]({law: {} for law in LAWS})
-        for name, values in self.values.items():
-            laws = extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS)
-            for law, shares in zip(LAWS, laws, strict=True):
-                sums[law][name] = np.cumsum(np.append(shares.seen, shares.least))
-        return sums
+        repeats = better.users // (self.users + 2)
+        places = np.arange(better.users).reshape(-1, repeats)[self.opposite].ravel()
+        return better.minus(of_users(worse, places))
 
-    def of_all_candidates(self, draw: Draw) -> dict[str, UserValues]:
-        """Return the values of users whose items are ranked among all candidates."""
-        values_of_all = self.everyone.values
-        drawn = {name: values.low[:, draw.users[name]] for name, values in values_of_all.items()}
-        return {
-            name: replace(values_of_all[name], low=low, high=low, point=low.mean(axis=1))
-            for name, low in drawn.items()
-        }
+    def of_stages(self, depth: float) -> tuple[dict[str, UserValues], float]:
+        """Return the values of users by staged ranks of a depth, and the scores for each user.
 
-    def of_stages(self, depth: float, draw: Draw) -> Evaluation:
-        """Return the evaluation of users by staged ranks of a depth.
-
-        Of several recommenders, the scores are the most, and the completed users the fewest.
+        Of several recommenders, the scores are the most.
         """
-        users = len(next(iter(draw.users.values())))
-        rng = np.random.default_rng([draw.number, 1])
-        uniform = rng.random(users)
-        fold = rng.integers(0, FOLDS, users)
+        everyone = self.everyone
+        rng = np.random.default_rng(1)
+        uniform = stratified(everyone.users, self.repeats, rng).ravel()
+        fold = rng.integers(0, FOLDS, len(uniform))
         values = {}
         scores = []
-        completed = []
-        for name, known in self.everyone.staged.items():
-            rows, owner = self.everyone.rows_of(name, draw.users[name])
+        for name, known in everyone.staged.items():
+            rows, owner = everyone.rows_of(name, np.repeat(np.arange(everyone.users), self.repeats))
             table = known.redrawn(rows, owner, uniform, fold, depth)
             values[name] = values_of(table, owner, [self.metric])
-            scores.append(table.scores_per_user)
-            completed.append(table.completed_users)
-        return Evaluation(values, max(scores), min(completed))
+            users_of_pilot = self.users * self.repeats
+            scores.append(table.scored[owner < users_of_pilot].sum() / users_of_pilot)
+        return values, float(max(scores))
 
     def rows_of(self, name: str, users: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of (draws,) users, and the number of the draw of each row.
+        """Return the rows of (values,) users, and the number of the value that each belongs to.
 
-        The rows of a draw are side by side.
+        The rows of a value are side by side.
         """
         numbers = self.numbers[name]
         order = np.argsort(numbers, kind="stable")
         rows_by_user = np.bincount(numbers)
         start_by_user = np.cumsum(rows_by_user) - rows_by_user
-        rows_by_draw = rows_by_user[users]
-        start_by_draw = np.cumsum(rows_by_draw) - rows_by_draw
-        draw = np.repeat(np.arange(len(users)), rows_by_draw)
-        place_in_draw = np.arange(len(draw)) - start_by_draw[draw]
-        return order[start_by_user[users][draw] + place_in_draw], draw
+        rows_by_value = rows_by_user[users]
+        start_by_value = np.cumsum(rows_by_value) - rows_by_value
+        value = np.repeat(np.arange(len(users)), rows_by_value)
+        place_in_value = np.arange(len(value)) - start_by_value[value]
+        return order[start_by_user[users][value] + place_in_value], value
+
+
+def of_users(values: UserValues, users: Ints) -> UserValues:
+    """Return the values of some users, each as often as the user is given."""
+    low = values.low[:, users]
+    return replace(values, low=low, high=low if values.one_value else values.high[:, users])
+
+
+def stratified(groups: int, repeats: int, rng: np.random.Generator) -> Floats:
+    """Return (groups, repeats) uniform numbers; those of a group are spread evenly over 0 to 1."""
+    strata = rng.permuted(np.tile(np.arange(repeats), (groups, 1)), axis=1)
+    return np.asarray((strata + rng.random((groups, repeats))) / repeats)
 
 
 def _with_last_and_first(table: ExactRanks) -> ExactRanks:
@@ -215,6 +215,9 @@ def _with_beaten_and_first(table: StagedRanks) -> StagedRanks:
     columns["above_at"][hit_at_once] = np.where(is_reached, 0, -1)
     columns["above_at"][beaten] = np.where(boundary < 1, 0, -1)
     columns["above_at"][beaten, 1:2] = table.k
+    columns["tied_at"][[beaten, hit_at_once]] = np.minimum(
+        columns["above_at"][[beaten, hit_at_once]], 0
+    )
     columns["above"][[beaten, hit_at_once]] = table.k, 0
     columns["tied"][[beaten, hit_at_once]] = 0
     columns["complete"][[beaten, hit_at_once]] = False, True
@@ -222,7 +225,7 @@ def _with_beaten_and_first(table: StagedRanks) -> StagedRanks:
 
 
 _OF_ROWS = (
-    *("user", "item", "score", "candidates", "above_at", "above", "tied"),
+    *("user", "item", "score", "candidates", "above_at", "tied_at", "above", "tied"),
     *("uniform", "fold", "scored", "complete"),
 )
 
@@ -230,158 +233,3 @@ _OF_ROWS = (
 def _middle(candidates: Ints) -> int:
     """Return the median number of candidates, which some row has."""
     return int(np.sort(candidates)[len(candidates) // 2])
-
-
-class SampledPilot:
-    """Samples of negatives of a pilot's exact ranks, with the values of users by an estimator.
-
-    More than a dozen different numbers of candidates are taken as a dozen, each with its mean, for
-    the estimators.
-    """
-
-    def __init__(self, pilot: Pilot, design: SamplingDesign) -> None:
-        self.pilot = pilot
-        self.design = design
-        ranks = next(iter(pilot.exact.values()))
-
-        # --- the numbers of candidates, and the size that each is taken as
-        self.distinct, place = np.unique(ranks.candidates, return_inverse=True)
-        groups = np.array_split(np.arange(len(self.distinct)), min(len(self.distinct), _MOST_SIZES))
-        size = np.empty(len(self.distinct), dtype=np.int64)
-        for group in groups:
-            size[group] = round(float(ranks.candidates[np.isin(place, group)].mean()))
-        self.sizes, self.number_of_size = np.unique(size, return_inverse=True)
-
-        # --- the outcomes of each size: x from 0 to m
-        m = design.negatives
-        x = np.tile(np.arange(m + 1), len(self.sizes))
-        n = np.repeat(self.sizes, m + 1)
-        # an estimator takes the events of a size together, so that all may stand at x = 0
-        counts = np.zeros((len(self.sizes), m + 1), dtype=np.int64)
-        counts[:, 0] = np.bincount(self.number_of_size[place], minlength=len(self.sizes))
-        self.outcomes = Outcomes(x, np.full_like(x, m), n, design.replacement, counts.ravel())
-
-        self._samples: dict[tuple[str, int, str, int], Sample] = {}
-        self._values: dict[tuple[str, int, str], Floats] = {}
-
-    def sample(self, name: str, draw: Draw) -> Sample:
-        """Return a sample of a recommender.
-
-        Negatives are drawn uniformly, and ties are broken at random. The same draw has the same
-        sample for all estimators.
-        """
-        users = draw.users[name]
-        key = name, draw.number, draw.law, len(users)
-        if key not in self._samples:
-            rows, owner = self.pilot.everyone.rows_of(name, users)
-            column = self._drawn_outcomes(name, rows, draw.number)
-            weight = 1 / np.bincount(owner)[owner]
-            shape = (len(users), len(self.outcomes))
-            shares = csr_array((weight, (owner, column)), shape=shape)
-            self._samples[key] = Sample(self.outcomes, shares)
-        return self._samples[key]
-
-    def _drawn_outcomes(self, name: str, rows: Ints, draw: int) -> Ints:
-        """Return the (rows,) outcomes that are drawn for rows of a recommender, by their places."""
-        m = self.design.negatives
-        rng = np.random.default_rng([draw, m, [*self.pilot.exact].index(name)])
-        table = self.pilot.everyone.exact[name]
-        tied_above = np.floor(rng.random(len(rows)) * (table.tied[rows] + 1)).astype(np.int64)
-        above = table.above[rows] + tied_above
-        n = table.candidates[rows]
-        if self.design.replacement:
-            x = rng.binomial(m, above / (n - 1))
-        else:
-            x = rng.hypergeometric(above, n - 1 - above, m)
-        return self.number_of_size[np.searchsorted(self.distinct, n)] * (m + 1) + x
-
-    def moments(self, name: str, draw: Draw, estimate: Estimate) -> tuple[Floats, Floats] | None:
-        """Return the value of the metric by strict bounds, and its variance; None without bounds.
-
-        The value is the same for all assumptions. The variance over users is that of the exact
-        ranks. Of many negatives the value is computed for a few
-        draws only, as it takes far longer than the bounds; it is NaN for the others.
-        """
-        if not has_bounds(estimate):
-            return None
-        key = name, draw.number, draw.law
-        if key not in self._values:
-            is_valued = self.design.negatives <= _VALUED or draw.number < _FEW_VALUES
-            counts = self.sample(name, draw).counts
-            self._values[key] = estimate.estimate(counts) if is_valued else np.full(1, np.nan)
-        values = self.pilot.everyone.values[name].low
-        return self._values[key], values[:, draw.users[name]].var(axis=1)
-
-    def values(
-        self, estimator: Estimator, alpha: float, users: int
-    ) -> Callable[[Draw], dict[str, UserValues]]:
-        """Return the function that gives the values of users who are drawn.
-
-        The weights of strict bounds are those that samples of their own choose, one for each fold
-        of the users, and not the other folds of each sample: the weights of one sample are as good
-        as those of another. They are best for the error rate `alpha`.
-        """
-        metrics = [self.pilot.metric]
-        estimate = estimator.fit(self.outcomes, metrics)
-        choosers = {name: self._choosers(name, estimate, alpha, users) for name in self.pilot.exact}
-
-        def of_draw(draw: Draw) -> dict[str, UserValues]:
-            return {
-                name: sampled_values(
-                    self.sample(name, draw),
-                    estimate,
-                    metrics,
-                    alpha,
-                    self.moments(name, draw, estimate),
-                    _from(choosers_of_name, draw.number),
-                )
-                for name, choosers_of_name in choosers.items()
-            }
-
-        return of_draw
-
-    def _choosers(
-        self, name: str, estimate: Estimate, alpha: float, users: int
-    ) -> list[Callable[[str], Bounds]]:
-        """Return the weights of strict bounds by assumption, one function for each choosing sample.
-
-        The samples are of four fifths of the users, as those that choose for a fold of five.
-        """
-        if not has_bounds(estimate):
-            return []
-        size = max(2, round(0.8 * users))
-        draws = []
-        for number in range(_CHOOSERS):
-            rng = np.random.default_rng([number, users])
-            draws.append(Draw(number, {name: rng.integers(0, self.pilot.users, size)}))
-        deviations = -float(ndtri(alpha / 2))
-
-        def weights(counts: Floats, assumption: str) -> Bounds:
-            return estimate.bounding_weights(estimate.fits_of_part(assumption, counts), deviations)
-
-        return [cache(partial(weights, self.sample(name, draw).counts)) for draw in draws]
-
-
-def _from(choosers: Sequence[Callable[[str], Bounds]], draw: int) -> Chooser | None:
-    """Return the weights of each fold, each by a sample; None if there are no weights to choose."""
-    if not choosers:
-        return None
-    return lambda assumption, fold: choosers[(draw + fold) % len(choosers)](assumption)
-
-
-def widths_of(values: Mapping[str, UserValues], alpha: float) -> Floats:
-    """Return the (recommenders,) widths of the intervals of the metric; NaN without an interval."""
-    ends = [user_values.interval(alpha) for user_values in values.values()]
-    return np.array([(interval.high - interval.low)[0] for interval in ends])
-
-
-def gaps_of(
-    values: Mapping[str, UserValues], pairs: Sequence[tuple[str, str]], alpha: float
-) -> Floats:
-    """Return the (pairs, 3) difference of each pair, better less worse, and its interval's ends."""
-    rows = []
-    for worse, better in pairs:
-        gap = values[better].minus(values[worse])
-        ends = gap.interval(alpha)
-        rows.append((gap.point[0], ends.low[0], ends.high[0]))
-    return np.array(rows).reshape(-1, 3)

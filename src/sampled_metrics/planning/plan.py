@@ -1,28 +1,18 @@
-"""Plan an evaluation: what each way to evaluate costs, and what it tells."""
+"""Plan an evaluation: how many users it takes, and what it tells."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import combinations
+from functools import cache, partial
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
-from sampled_metrics.checks import (
-    MOST,
-    Floats,
-    check_memory_limit,
-    is_real,
-    require_confidence_level,
-    require_whole,
-    shown,
-)
+from sampled_metrics.checks import MOST, is_real, require_confidence_level, require_whole, shown
 from sampled_metrics.core.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.core.estimators.strict_bounds import SIGNIFICANCE
 from sampled_metrics.core.evaluation import phrases
@@ -43,179 +33,175 @@ from sampled_metrics.core.ranks.runs import read_runs, require_same_design
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.planning.pilot import (
-    LAWS,
-    Draw,
-    Evaluation,
-    Pilot,
-    SampledPilot,
-    gaps_of,
-    widths_of,
+from sampled_metrics.planning.forecast import (
+    DEVIATIONS,
+    MOST_USERS,
+    Forecast,
+    Possible,
+    WidthForecast,
+    chance_above_0,
+    forecast,
+    users_for,
+    width_of,
 )
+from sampled_metrics.planning.pilot import Law, Pilot
+from sampled_metrics.planning.samples import BoundedSamples, Samples
 from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.running import late_progress, on_one_thread
 from sampled_metrics.stages.table import StagedRanks
 
-FEWEST_DRAWS = 40
-"""Least number of simulated evaluations of each way; of estimators that are not linear, the number.
-"""
+ENOUGH = 0.8
+"""The share of evaluations that have to decide."""
 
-MOST_DRAWS = 100_000
-"""Most simulated evaluations of each way."""
-
-ENOUGH = 0.9
-"""The share of evaluations that a way must decide, by the pilot's lower end, for `plan` to name it.
-"""
-
-MOSTLY = 0.5
-"""The share of evaluations beyond which a way that decides most often is marked as such."""
-
-_SIZES = (20, 100, 300)  # the defaults of negatives and depths
+_UNKNOWN = 0.9  # the pilot does not know a chance whose interval is at least as wide
+_OFTEN_WRONG = 0.05
+_SIZES = (100, 300, 1000)  # the defaults of negatives and depths
 _DEPTHS = (30, 100, 300)
-_SHARES = ("ordered", "decided", "wrong")
-_LEVEL = 0.95  # of the intervals of the promises
-# least number of simulated evaluations of each of `LAWS`, which are a fifth of those of the pilot
-_FEWEST_OF_LAW = 10
-_FEW_HITS = 400  # users with a metric above 0, below which a finding says how few there are
+_SHOWN = {"users": "{:,.0f}".format, "width": phrases.number} | dict.fromkeys(
+    ("decided", "wrong"), "{:.2f}".format
+)
+"""How a column that has an interval is shown."""
 
 
 class Plan(Result):
-    """The result of `plan`, which shows the interval of each promise beside it."""
+    """The result of `plan`, which shows the interval of a number beside it."""
 
     @property
     def _constructor(self) -> Callable[..., Plan]:
         return Plan
 
     def as_text(self) -> pd.DataFrame:
-        """Return the table as text: each promise with its interval; what is missing is a dash."""
+        """Return the table as text: numbers with their intervals; what is missing is a dash."""
         text = super().as_text()
-        names = {*self.columns}
-        hidden = {"error", "chosen"}
-        for name in ("width", *_SHARES):
-            if {name, f"{name}_low", f"{name}_high"} <= names:
-                form = phrases.number if name == "width" else "{:.2f}".format
-                numbers = self[[name, f"{name}_low", f"{name}_high"]].to_numpy(dtype=np.float64)
-                text[name] = [_promise(value, low, high, form) for value, low, high in numbers]
-                hidden |= {f"{name}_low", f"{name}_high"}
-        if "scores" in names:
+        hidden = set[str]()
+        for name, form in _SHOWN.items():
+            columns = [name, f"{name}_low", f"{name}_high"]
+            if {*columns} <= {*self.columns}:
+                numbers = self[columns].to_numpy(dtype=np.float64)
+                text[name] = [_with_interval(*values, form) for values in numbers]
+                hidden |= {*columns[1:]}
+        if "scores" in text:
             text["scores"] = self["scores"].map("{:,.0f}".format)
-        if {"way", "negatives", "depth", "estimator"} <= names:
+        if {"way", "negatives", "depth", "estimator"} <= {*self.columns}:
             text["way"] = [way_in_words(row) for row in self.to_dict("records")]
-            hidden |= {"negatives", "depth", "estimator", "completed"}
-        if "chosen" in names and self["chosen"].any():
-            text.insert(0, "", ["*" if chosen else "" for chosen in self["chosen"]])
+            hidden |= {"negatives", "depth", "estimator"}
         return text.drop(columns=[name for name in text if name in hidden])
 
 
-def _promise(value: float, low: float, high: float, form: Callable[[float], str]) -> str:
-    """Return a promise with its interval as text."""
-    return "-" if np.isnan(value) else f"{form(value)} ({form(low)} to {form(high)})"
+def _with_interval(value: float, low: float, high: float, form: Callable[[float], str]) -> str:
+    """Return a number with its interval as text; a number that is not finite is a dash."""
+    if not np.isfinite(value):
+        return "-"
+    ends = [form(end) if np.isfinite(end) else "-" for end in (low, high)]
+    return f"{form(value)} ({' to '.join(ends)})"
 
 
 @on_one_thread
 def plan(
     pilot: Any,
     *,
+    width: float | None = None,
+    difference: float | None = None,
     metric: str | Metric = "recall@10",
     negatives: Sequence[int] = _SIZES,
     depths: Sequence[float] = _DEPTHS,
-    users: int | None = None,
     estimators: EstimatorsLike = PLANNED,
     replacement: bool = False,
     confidence_level: float = 0.95,
-    draws: int = 100,
-    width: float | None = None,
-    scores: float | None = None,
 ) -> Plan:
-    """Tell what each way to evaluate costs and what it tells, from a pilot.
+    """Tell how many users an evaluation needs, or what as many users as a pilot's would show.
 
-    The users of the pilot stand for the population. For each way, evaluations of users drawn anew
-    are simulated, and their intervals and verdicts are those of `evaluate`, `correct` and
-    `compare`. All ways have the same users.
+    Three questions have an answer:
+
+    - With `width`: how many users give an interval of this width?
+    - With `difference`: how many users decide between two recommenders whose metrics differ by this
+      much, in 80 % of evaluations?
+    - With neither: how wide are the intervals of an evaluation of as many other users, and how
+      often does it decide for the recommender that is better in the pilot?
+
+    A pilot of one recommender answers the first and the third. The users of the pilot stand for the
+    population.
 
     Args:
-        pilot: ranks of some users: `ExactRanks`, or `StagedRanks` by ``depth=None``; or a mapping
+        pilot: ranks of some users: `ExactRanks`, or `StagedRanks` with ``depth=None``; or a mapping
             from the names of recommenders to them. A list of the exact and the staged ranks of the
             same users gives rows of negatives and of stages.
+        width: the wanted width of the interval of the metric.
+        difference: the difference of the metric that matters.
         metric: one label, such as recall@10. For rows of stages it has a cut-off of k or below.
-        negatives: the m of uniform negatives, drawn anew for each user: no promise is for negatives
-            that all users share. One that a user cannot have is left out.
+        negatives: the m of uniform negatives, drawn anew for each user. A larger m than a user can
+            have is left out.
         depths: the depths of stages.
-        users: how many users the evaluation has; as many as the pilot by default.
-        estimators: labels of the estimators of sampled ranks.
+        estimators: labels of the estimators of sampled ranks. A width or a difference is planned
+            for those with strict bounds, decreasing and free, as the others may be biased.
         replacement: whether a negative may be drawn twice.
         confidence_level: of the intervals of the evaluations.
-        draws: simulated evaluations of each way, 40 to 100,000; 40 for estimators that are not
-            linear in the sample.
-        width: a wanted width of the interval. The cheapest way whose interval is at most as wide is
-            marked, out of those whose interval holds the true metric. The width is that at the
-            upper end, ``width_high``.
-        scores: a number of scores that can be spent on a recommender. The way with the largest
-            ``decided_low`` is marked; of one recommender, or if no way surely decides in half of
-            the evaluations, that with the smallest ``width_high``.
 
     Returns:
         A row for each way to evaluate, with the columns
 
-        - way: all candidates; stop at k (the same metric for fewer scores); stages; negatives; or
-          one of the first two for a part of the users, for as many scores as a depth or a number of
-          negatives;
+        - way: all candidates; stop at k (the same metric for fewer scores); stages; negatives;
         - estimator, negatives, depth: what belongs to the way;
-        - scores: for each of the users, on average;
-        - users: who are scored;
+        - scores: for each user, on average;
+        - users: how many users are needed; infinite if 10 million are not enough. Without a width
+          or a difference, how many users are scored;
         - assumes: what has to be right for the interval to hold the true metric, as in `correct`;
-          "decreasing or none" where more than 5 % of the evaluations leave the assumption, for one
-          recommender or more, and "none" where all do for all; a finding has the share;
-        - width: mean width of the interval of the metric, of the recommender with the widest one;
-        - ordered, decided, wrong (of two recommenders or more): the chance that the one that is
-          better in the pilot has the higher value, that `compare` decides for it, and that
-          `compare` decides for the other one. Their order is the pilot's: if it is the other way
-          round in truth, decided is the chance of a wrong verdict. Of several pairs, it is the pair
-          that is decided least often, in the column pair;
-        - error: the largest standard error of these shares, as they are simulated.
+        - limit (with a width or a difference): what any number of users leaves: the width of the
+          interval, or the largest difference that stays undecided;
+        - width (without them): the expected width, of the recommender with the widest interval;
+        - decided, wrong (the same, of two recommenders or more): the chance that `compare` decides
+          for the recommender that is better in the pilot, and that it decides for the other one;
+          NaN if the pilot does not know it. Of several pairs, it is the pair that is decided least
+          often, in the column pair.
 
-        Each promise has an interval, in columns with the endings _low and _high. That of the width
-        holds the width of an evaluation of other users, and those of the shares hold the chances,
-        in about 95 % of plans: they count what the simulation and the pilot leave open.
+        Without a width or a difference, there are also rows that rank the items of a part of the
+        users among all candidates, for as many scores. Numbers of users, widths and chances have an
+        interval, in columns with the endings _low and _high. It says what the pilot and the users
+        of the evaluation leave open, at about 95 %. So with ``users_high`` users, an interval is
+        wider than `width` in at most a few per cent of plans.
 
     Raises:
         DataError: the ranks have not been read by a reader, or are sampled; staged ranks are not
             all known; the recommenders are of different users, or two are equal in the pilot.
         ConfigError: the metric or an estimator does not exist, an option is out of range, or is for
-            rows that such a pilot has not.
+            rows that such a pilot has not; a difference needs two recommenders.
 
     Examples:
         >>> import sampled_metrics as sm
         >>> ranks = {"X": [30, 25, 40, 12, 60, 33] * 50, "Y": [1, 300, 2, 500, 9, 700] * 50}
         >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
-        >>> result = sm.plan(tables, metric="ap", negatives=[20, 100], estimators="bv-0.1")
-        >>> print(result[["way", "negatives", "scores", "decided", "wrong"]].to_string(index=False))
-                                  way  negatives  scores  decided  wrong
-                       all candidates        NaN  1000.0     1.00    0.0
-                            negatives       20.0    21.0     0.24    0.0
-        all candidates, part of users        NaN    20.0     0.00    0.0
-                            negatives      100.0   101.0     1.00    0.0
-        all candidates, part of users        NaN   100.0     0.96    0.0
+        >>> result = sm.plan(tables, width=0.05, metric="ap", negatives=[100])
+        >>> print(result[["way", "scores", "users", "users_low", "users_high"]].round().to_string())
+                      way  scores  users  users_low  users_high
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3
-        and Figure 6. C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits,
-        Biometrika 26, 1934.
+        and Figure 6. G. Y. Zou and A. Donner, Construction of Confidence Limits About Effect
+        Measures, Statistics in Medicine 27, 2008.
     """
-    question = _Question.from_given(pilot, metric, users, confidence_level)
-    chosen = estimators_by_label(estimators)
-    _check(negatives, depths, draws, width, scores)
+    question = _Question.from_given(pilot, metric, confidence_level)
+    by_label = estimators_by_label(estimators)
+    _check(negatives, depths, width, difference)
     designs = [SamplingDesign(m, replacement) for m in negatives]
-    _require_effect(question.pilot, negatives, depths, list(chosen), replacement)
-    ways, missing = _ways(question, chosen, designs, depths, draws)
-    table = Plan([_row(way, question) for way in late_progress(ways)])
-    if not table["completed"].notna().any():
-        table = table.drop(columns="completed")
-    marked, choice = _choice(table, width, scores)
-    findings = [*question.findings, *choice, *missing, *_about(table, question)]
-    table = table.drop(columns="left")
+    _require_effect(question.pilot, negatives, depths, list(by_label), replacement)
+    if width is None and difference is None:
+        question.require_order()
+        ways, missing = _ways(question, by_label, designs, depths, has_parts=True)
+        rows = [_row(way, question) for way in late_progress(ways)]
+        findings = [*question.on_pairs(), *_about(rows, question)]
+    else:
+        by_label = {label: entry for label, entry in by_label.items() if entry.assumed_shape}
+        if not by_label:
+            raise ConfigError("estimators: a width or a difference needs decreasing or free")
+        if difference is not None and not question.pairs:
+            raise ConfigError("difference: needs the ranks of two recommenders in the pilot")
+        ways, missing = _ways(question, by_label, designs, depths, has_parts=False)
+        wanted = _Wanted(question, width, difference)
+        rows = [wanted.row(way) for way in late_progress(ways)]
+        findings = [wanted.answer(rows)]
+    table = Plan(rows).drop(columns="left", errors="ignore")
     setting = Setting(question.confidence_level, question.parameters, question.names)
-    return Plan(table.assign(chosen=marked)).found(findings, setting)
+    return table.found([*findings, *question.findings, *missing], setting)
 
 
 class _Question(NamedTuple):
@@ -224,18 +210,18 @@ class _Question(NamedTuple):
     Attributes:
         pilot: the ranks.
         pairs: the pairs of recommenders, the one that is better in the pilot last.
-        users: number of users of an evaluation.
-        confidence_level: of its intervals.
+        confidence_level: of the intervals of the evaluations.
         names: of the recommenders.
-        findings: on the pilot.
+        label: of the metric.
+        findings: of the reader.
         parameters: what the numbers are of.
     """
 
     pilot: Pilot
     pairs: Sequence[tuple[str, str]]
-    users: int
     confidence_level: float
     names: tuple[str, ...]
+    label: str
     findings: Sequence[Finding]
     parameters: str
 
@@ -253,19 +239,13 @@ class _Question(NamedTuple):
         return self.alpha / max(1, len(self.pairs))
 
     @classmethod
-    def from_given(
-        cls, ranks: Any, metric: str | Metric, users: int | None, confidence_level: float
-    ) -> _Question:
-        """Check the pilot, the metric and the numbers, and return what is planned."""
-        # --- the options
+    def from_given(cls, ranks: Any, metric: str | Metric, confidence_level: float) -> _Question:
+        """Check the pilot and the metric, and return what is planned."""
         level = require_confidence_level(confidence_level)
         by_label = metrics_by_label(metric, "metric")
         if len(by_label) > 1:
             raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
         [(label, measure)] = by_label.items()
-        if users is not None:
-            require_whole(2, MOST, users=users)
-            check_memory_limit((users,), "a value of each user", "plan for fewer users")
         # --- the pilot, whose users are paired
         tables_by_name = {runs.name: runs.tables for runs in read_runs(ranks, "plan")}
         first_tables = {name: tables[0] for name, tables in tables_by_name.items()}
@@ -275,26 +255,36 @@ class _Question(NamedTuple):
             raise DataError("pilot: has one user; a plan needs two or more")
         numbers_by_name = dict(zip(first_tables, numbers_of_users, strict=True))
         pilot = Pilot(*_exact_and_staged(tables_by_name, by_label), numbers_by_name, measure)
-        pairs = _ordered_pairs(pilot)
-
-        # --- the findings on it
-        findings = from_readers(first_tables.items())
-        for worse, better in pairs:
-            difference, low, high = gaps_of(pilot.values, [(worse, better)], 0.05)[0]
-            gap = {"difference": difference, "low": low, "high": high, "users": pilot.users}
-            kind = "plan-pair" if low > 0 else "plan-pair-undecided"
-            findings.append(Finding(kind, label, (better, worse), values=gap))
-        hits = {name: int((values.low[0] > EQUAL).sum()) for name, values in pilot.values.items()}
-        fewest = min(hits, key=hits.__getitem__)
-        if hits[fewest] < _FEW_HITS:
-            findings.append(
-                Finding("plan-few-hits", label, (fewest,), values={"hits": hits[fewest]})
-            )
-
-        planned = "" if users is None else f"{users:,} users; pilot: "
-        parameters = f"{metric_name(label)}, {planned}{first_table.description}"
+        means = {name: float(values.point[0]) for name, values in pilot.values.items()}
+        pairs = [(b, a) if means[b] < means[a] else (a, b) for a, b in combinations(means, 2)]
+        parameters = f"{metric_name(label)}, {first_table.description}"
         names = tuple(name for name in first_tables if name)
-        return cls(pilot, pairs, users or pilot.users, level, names, findings, parameters)
+        findings = from_readers(first_tables.items())
+        return cls(pilot, pairs, level, names, label, findings, parameters)
+
+    def require_order(self) -> None:
+        """Raise DataError if two recommenders are equal in the pilot."""
+        for worse, better in self.pairs:
+            difference = self.pilot.values[better].minus(self.pilot.values[worse])
+            if abs(difference.point[0]) <= EQUAL:
+                raise DataError(
+                    f"pilot: {worse} and {better} have the same {metric_name(self.label)}, so no "
+                    "order is right"
+                )
+
+    def on_pairs(self) -> Iterator[Finding]:
+        """Yield a finding on the difference of each pair in the pilot."""
+        for worse, better in self.pairs:
+            difference, low, high = self.difference(worse, better)
+            numbers = {"difference": difference, "low": low, "high": high}
+            values = numbers | {"users": self.pilot.users}
+            yield Finding("plan-pair", self.label, (better, worse), values=values)
+
+    def difference(self, worse: str, better: str) -> tuple[float, float, float]:
+        """Return the difference of a pair in the pilot, and its interval at 95 %."""
+        values = self.pilot.values[better].minus(self.pilot.values[worse])
+        ends = values.interval(0.05)
+        return float(values.point[0]), float(ends.low[0]), float(ends.high[0])
 
 
 def _exact_and_staged(
@@ -332,24 +322,11 @@ def _exact_and_staged(
     return exact if are_all_exact else {}, staged if are_all_staged else {}
 
 
-def _ordered_pairs(pilot: Pilot) -> list[tuple[str, str]]:
-    """Return the pairs of recommenders, the better one last; raise DataError if two are equal."""
-    means = {name: float(values.point[0]) for name, values in pilot.values.items()}
-    for a, b in combinations(means, 2):
-        if abs(means[a] - means[b]) <= EQUAL:
-            raise DataError(
-                f"pilot: {a} and {b} have the same {metric_name(pilot.metric.label)}, so no "
-                "order is right"
-            )
-    return [(b, a) if means[b] < means[a] else (a, b) for a, b in combinations(means, 2)]
-
-
 def _check(
     negatives: Sequence[int],
     depths: Sequence[float],
-    draws: int,
     width: float | None,
-    scores: float | None,
+    difference: float | None,
 ) -> None:
     """Raise ConfigError if an option of a plan is out of range."""
     for name, numbers in (("negatives", negatives), ("depths", depths)):
@@ -362,12 +339,11 @@ def _check(
             raise ConfigError(f"depths must be numbers from 1 to 2^53, not {shown(depth)}")
     for m in negatives:
         require_whole(1, negatives=m)
-    require_whole(FEWEST_DRAWS, MOST_DRAWS, draws=draws)
-    for name, number in (("width", width), ("scores", scores)):
+    for name, number in (("width", width), ("difference", difference)):
         if number is not None and not (is_real(number) and number > 0):
             raise ConfigError(f"{name} must be a number above 0, not {shown(number)}")
-    if width is not None and scores is not None:
-        raise ConfigError("width and scores: give one of them")
+    if width is not None and difference is not None:
+        raise ConfigError("width and difference: give one of them")
 
 
 def _require_effect(
@@ -394,15 +370,12 @@ def _require_effect(
         )
     if not pilot.staged and len(depths) and tuple(depths) != _DEPTHS:
         raise ConfigError(
-            "depths: is for rows of stages, which need staged ranks by depth=None in the pilot; "
+            "depths: is for rows of stages, which need staged ranks with depth=None in the pilot; "
             "leave it out"
         )
 
 
 # --- the ways -----------------------------------------------------------------------------------
-
-
-_Evaluate = Callable[[Draw], Evaluation]
 
 
 @dataclass(frozen=True)
@@ -411,15 +384,18 @@ class _Way:
 
     Attributes:
         columns: of its row that are known beforehand.
-        users: who are scored.
-        draws: number of simulated evaluations.
-        evaluate: evaluates users who are drawn.
+        users: who are scored, without a wanted width or difference.
+        values: the values of the users by recommender, for a law and a number of users.
     """
 
     columns: dict[str, Any]
     users: int
-    draws: int
-    evaluate: _Evaluate
+    values: Callable[[Law, int], Mapping[str, Possible]]
+
+    @property
+    def is_unbiased(self) -> bool:
+        """Return whether the mean of the values is the true metric."""
+        return bool(self.columns["assumes"] == NO_ASSUMPTION)
 
 
 def _ways(
@@ -427,43 +403,44 @@ def _ways(
     estimators: Mapping[str, Estimator],
     designs: Sequence[SamplingDesign],
     depths: Sequence[float],
-    draws: int,
+    *,
+    has_parts: bool,
 ) -> tuple[list[_Way], list[Finding]]:
     """Return the ways to evaluate that a pilot can tell of, and findings on the others."""
     pilot = question.pilot
     n = float(next(iter(pilot.tables.values())).candidates.mean())
-    users = question.users
     ways = list[_Way]()
     findings = list[Finding]()
+    of_all = {name: [(1.0, values)] for name, values in pilot.everyone.values.items()}
 
-    def add(
-        way: str, evaluate: _Evaluate, part: int = users, draws_of_way: int = draws, **columns: Any
-    ) -> None:
+    def add(way: str, values: Any, users: int = pilot.users, **columns: Any) -> None:
         columns = {"way": way, "assumes": NO_ASSUMPTION} | columns
-        ways.append(_Way(columns, part, draws_of_way, evaluate))
+        if not callable(values):
+            values = partial(_of_any_law, values)
+        ways.append(_Way(columns, users, values))
 
-    def add_whole(way: str, cost: float, budget: float | None = None) -> None:
-        """Add a way that ranks the items of all users, or of a part of them.
+    def add_part(way: str, cost: float, budget: float) -> None:
+        """Add a way that ranks the items of a part of the users, for the scores of another way.
 
-        `cost` is the scores of a user whose items are ranked. A budget is the scores for each of
-        all users that another way takes; the part of the users takes as many together.
+        `cost` is the scores of a user whose items are ranked, and the budget is for each of all
+        users.
         """
-        part = users if budget is None else max(2, min(users, round(users * budget / cost)))
-        name = way if budget is None else f"{way}, part of users"
-        add(name, _of_known_cost(pilot.of_all_candidates), part, scores=cost * part / users)
+        if has_parts:
+            part = max(2, min(pilot.users, round(pilot.users * budget / cost)))
+            add(f"{way}, part of users", of_all, part, scores=cost * part / pilot.users)
 
-    add_whole("all candidates", n)
+    add("all candidates", of_all, scores=n)
 
     # --- stages, and what the same scores give without them
     if pilot.staged:
         stop = max(table.scores_per_user for table in pilot.staged.values())
-        add_whole("stop at k", stop)
+        add("stop at k", of_all, scores=stop)
         for depth in late_progress(list(depths)):
-            add("stages", partial(pilot.of_stages, depth), depth=float(depth))
-            drawn = (pilot.drawn(number, users) for number in range(FEWEST_DRAWS))
-            scores = float(np.mean([pilot.of_stages(depth, draw).scores for draw in drawn]))
-            add_whole("stop at k", stop, scores)
-            add_whole("all candidates", n, scores)
+            values, scores = pilot.of_stages(depth)
+            of_stages = {name: [(1.0, staged)] for name, staged in values.items()}
+            add("stages", of_stages, depth=float(depth), scores=scores)
+            add_part("stop at k", stop, scores)
+            add_part("all candidates", n, scores)
     else:
         findings.append(Finding("plan-no-stages"))
 
@@ -476,286 +453,292 @@ def _ways(
         left_out = [design.negatives for design in designs if design not in possible]
         findings.append(Finding("plan-too-many", values={"negatives": left_out, "fewest": fewest}))
     for design in possible:
-        sampled = SampledPilot(pilot, design)
+        samples = Samples(pilot, design)
         m = design.negatives
         for label, estimator in estimators.items():
             columns: dict[str, Any] = {"estimator": label, "negatives": m, "scores": m + 1.0}
             columns["assumes"] = assumption_of(estimator.assumed_shape)
-            evaluate = _of_known_cost(sampled.values(estimator, question.rate, users))
-            draws_of_way = draws if estimator.is_linear else FEWEST_DRAWS
-            add("negatives", evaluate, draws_of_way=draws_of_way, **columns)
+            if estimator.assumed_shape:
+                bounded = BoundedSamples(samples, estimator, question.rate)
+                add("negatives", bounded.values, **columns)
+            else:
+                add("negatives", samples.values(estimator), **columns)
         if not pilot.staged:
-            add_whole("all candidates", n, m + 1)
+            add_part("all candidates", n, m + 1)
     return ways, findings
 
 
-def _of_known_cost(values: Callable[[Draw], dict[str, UserValues]]) -> _Evaluate:
-    return lambda draw: Evaluation(values(draw), np.nan, np.nan)
+def _of_any_law(values: Mapping[str, Possible], law: Law, users: int) -> Mapping[str, Possible]:
+    """Return the values of a way whose values depend on no law."""
+    del law, users
+    return values
 
 
-# --- a row --------------------------------------------------------------------------------------
+def _columns(way: _Way) -> dict[str, Any]:
+    """Return the columns of a way, in their order."""
+    empty = {"way": "", "estimator": "", "negatives": np.nan, "depth": np.nan, "scores": np.nan}
+    return empty | {"users": way.users, "assumes": ""} | way.columns
+
+
+# --- how many users -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A wanted width, or a difference that is to be decided.
+
+    Attributes:
+        question: what is planned.
+        width: the width; None if a difference is wanted.
+        difference: the difference; None if a width is wanted.
+    """
+
+    question: _Question
+    width: float | None
+    difference: float | None
+
+    def row(self, way: _Way) -> dict[str, Any]:
+        """Return the row of a way: how many users it takes, and what any number of users leaves.
+
+        Of several recommenders or pairs, it is the one that takes the most users.
+        """
+        pilot = self.question.pilot
+        if self.width is not None:
+            needs = [self._for_width(way, name, self.width) for name in pilot.tables]
+        else:
+            wanted = self.difference or 0.0
+            needs = [self._for_difference(way, pair, wanted) for pair in self.question.pairs]
+        users, low, high, limit = np.max(needs, axis=0)
+        row = _columns(way)
+        likely = [
+            _likely(possible) for possible in way.values(pilot.laws.pilot, pilot.users).values()
+        ]
+        if UNIFORM in {values.assumes for values in likely}:
+            row["assumes"] = UNIFORM
+        return row | {"users": users, "users_low": low, "users_high": high, "limit": limit}
+
+    def _for_width(self, way: _Way, name: str, wanted: float) -> tuple[float, ...]:
+        """Return how many users give a width, with an interval, and the width that is left."""
+
+        @cache
+        def expected(users: int) -> WidthForecast:
+            return _width(way, name, self.question, users, is_likely=True)
+
+        return (
+            users_for(lambda users: expected(users).width <= wanted),
+            users_for(lambda users: expected(users).low <= wanted),
+            users_for(lambda users: expected(users).high <= wanted),
+            expected(MOST_USERS).left,
+        )
+
+    def _for_difference(self, way: _Way, pair: tuple[str, str], wanted: float) -> tuple[float, ...]:
+        """Return how many users decide a difference, with an interval, and the largest undecided.
+
+        The differences of a law are moved so that their mean is the wanted one.
+        """
+        laws = self.question.pilot.laws_of_pair(*pair)
+
+        def decides(law: Law, users: int) -> bool:
+            [gap] = _gaps(way, pair, law, self.question, users, is_likely=True)
+            moved = gap.forecast.low + wanted - gap.true
+            return chance_above_0(moved, gap.forecast.low_error) >= ENOUGH
+
+        needs = [users_for(partial(decides, law)) for law in (laws.pilot, laws.least, laws.most)]
+        [gap] = _gaps(way, pair, laws.pilot, self.question, MOST_USERS, is_likely=True)
+        return needs[0], min(needs), max(needs), gap.true - gap.forecast.low_mean
+
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> Finding:
+        """Return the finding on the way that takes the fewest scores in all."""
+        if self.width is not None:
+            kind = "plan-width"
+            values: dict[str, Any] = {"wanted": self.width}
+        else:
+            kind = "plan-difference"
+            values = {"wanted": self.difference, "share": ENOUGH}
+        cheapest = min(rows, key=lambda row: row["users_high"] * row["scores"])
+        if not np.isfinite(cheapest["users_high"]):
+            return Finding(f"{kind}-none", self.question.label, values=values)
+        values |= _on_way(cheapest) | {"total": cheapest["users_high"] * cheapest["scores"]}
+        values |= {name: cheapest[name] for name in ("users", "users_low", "users_high", "scores")}
+        return Finding(kind, self.question.label, values=values)
+
+
+def _likely(possible: Possible) -> UserValues:
+    """Return the values that an evaluation most probably has."""
+    return max(possible, key=lambda chance_and_values: chance_and_values[0])[1]
+
+
+def _width(
+    way: _Way, name: str, question: _Question, users: int, *, is_likely: bool = False
+) -> WidthForecast:
+    """Return the width of the interval of a recommender, and its interval."""
+    pilot = question.pilot
+    laws = pilot.laws
+    widths = []
+    for law in (laws.pilot, laws.least, laws.most):
+        possible = way.values(law, users)[name]
+        if is_likely:
+            possible = [(1.0, _likely(possible))]
+        shares = pilot.shares_of_values(law, name, possible[0][1].users)
+        widths.append(width_of(possible, shares, users, question.alpha))
+    return WidthForecast.from_laws(widths, pilot.metric.largest)
+
+
+class _Gap(NamedTuple):
+    """A difference of two recommenders.
+
+    Attributes:
+        chance: of these values.
+        forecast: of the interval of the difference.
+        true: the difference with exact ranks.
+    """
+
+    chance: float
+    forecast: Forecast
+    true: float
+
+
+def _gaps(
+    way: _Way,
+    pair: tuple[str, str],
+    law: Law,
+    question: _Question,
+    users: int,
+    *,
+    is_likely: bool = False,
+) -> list[_Gap]:
+    """Return what the values may show of the better recommender of a pair less the worse one."""
+    worse, better = pair
+    pilot = question.pilot
+    exact = pilot.difference(pilot.everyone.values[better], pilot.everyone.values[worse])
+    true = float(law.shares[better] @ exact.low[0])
+    possible = way.values(law, users)
+    if is_likely:
+        possible = {name: [(1.0, _likely(values))] for name, values in possible.items()}
+    gaps = []
+    for (chance, values), (other_chance, other_values) in product(
+        possible[better], possible[worse]
+    ):
+        difference = pilot.difference(values, other_values)
+        shares = pilot.shares_of_values(law, better, difference.users)
+        expected = forecast(difference, shares, users, question.rate)
+        # without a bias, the mean of simulated values differs from the true one by chance
+        true_of_values = expected.low_mean if way.is_unbiased else true
+        gaps.append(_Gap(chance * other_chance, expected, true_of_values))
+    return gaps
+
+
+# --- as many users again ------------------------------------------------------------------------
 
 
 def _row(way: _Way, question: _Question) -> dict[str, Any]:
-    """Return the row of a way, by simulated evaluations."""
+    """Return the row of a way for as many users as the pilot has."""
     pilot = question.pilot
-    evaluations = simulated(way, question)
-    widths_of_laws = [widths_by_law(way, question, law) for law in LAWS]
-    scores, completed = evaluations.costs
-    # the order of the columns; a way has some of their values
-    row: dict[str, Any] = {
-        "way": "",
-        "estimator": "",
-        "negatives": np.nan,
-        "depth": np.nan,
-        "scores": scores,
-        "users": way.users,
-        "assumes": "",
-    }
-    row |= way.columns
-    row |= _width(evaluations.widths, widths_of_laws, pilot.metric.largest)
-    left = evaluations.left
-    share_left = float(left.any(axis=1).mean())
-    if share_left > SIGNIFICANCE:
-        row["assumes"] = UNIFORM if left.all() else f"{row['assumes']} or {UNIFORM}"
-    if question.pairs:
-        row |= _shares(evaluations.gaps, question, way.users / pilot.users)
-    return row | {"completed": completed, "left": share_left}
+    widths = [_width(way, name, question, way.users) for name in pilot.tables]
+    row = _columns(way)
+    for end in ("width", "low", "high"):
+        column = "width" if end == "width" else f"width_{end}"
+        row[column] = max(getattr(width, end) for width in widths)
+    possible = way.values(pilot.laws.pilot, way.users)
+    kept = [
+        sum(chance for chance, values in values_of_name if values.assumes == row["assumes"])
+        for values_of_name in possible.values()
+    ]
+    row["left"] = 1 - float(np.prod(kept))
+    if row["left"] > SIGNIFICANCE:
+        row["assumes"] = f"{row['assumes']} or {UNIFORM}" if any(kept) else UNIFORM
+    return row | _chances(way, question)
 
 
-class Simulated(NamedTuple):
-    """Simulated evaluations of a way.
+def _chances(way: _Way, question: _Question) -> dict[str, Any]:
+    """Return the chances of the pair that is decided least often, with their intervals.
 
-    Attributes:
-        widths: (draws, recommenders) widths of the intervals.
-        gaps: (draws, pairs, 3) differences with their intervals, as in `gaps_of`.
-        costs: the mean scores for each user and number of completed users.
-        left: (draws, recommenders) whether an interval does not make the assumption of the way, as
-            the sample contradicts it or it alone would decide.
+    Another pilot would have another difference. So the ends of a chance are those with a difference
+    that is smaller or larger by what the pilot leaves open: the interval of the difference, or how
+    far the ends of intervals vary over pilots.
     """
+    pilot = question.pilot
+    rows = []
+    for worse, better in question.pairs:
+        gaps = _gaps(way, (worse, better), pilot.laws.pilot, question, way.users)
+        gap, low, high = question.difference(worse, better)
+        reach = DEVIATIONS * float(np.sqrt(way.users / pilot.users))
+        below = max(gap - low, reach * max(part.forecast.low_error for part in gaps))
+        above = max(high - gap, reach * max(part.forecast.high_error for part in gaps))
+        moves = {"": 0.0, "_low": -below, "_high": above}
+        row: dict[str, Any] = {}
+        if len(question.pairs) > 1:
+            row["pair"] = f"{better} and {worse}"
+        row |= _chance("decided", moves, partial(_chance_of_better, gaps, gap))
+        row |= _chance("wrong", moves, partial(_chance_of_worse, gaps, gap))
+        rows.append((_chance_of_better(gaps, gap, 0.0), gap, row))
+    return min(rows, key=lambda entry: entry[:2])[2] if rows else {}
 
-    widths: Floats
-    gaps: Floats
-    costs: Floats
-    left: NDArray[np.bool_]
+
+def _chance_of_better(gaps: Sequence[_Gap], true: float, move: float) -> float:
+    """Return the chance of a verdict for the better one, if the difference is larger by a move."""
+    return sum(
+        gap.chance
+        * chance_above_0(gap.forecast.low + true - gap.true + move, gap.forecast.low_error)
+        for gap in gaps
+    )
 
 
-def simulated(way: _Way, question: _Question) -> Simulated:
-    """Simulate evaluations.
+def _chance_of_worse(gaps: Sequence[_Gap], true: float, move: float) -> float:
+    """Return the chance of a verdict for the worse one, if the difference is larger by a move."""
+    return sum(
+        gap.chance
+        * chance_above_0(-(gap.forecast.high + true - gap.true + move), gap.forecast.high_error)
+        for gap in gaps
+    )
 
-    The first users of a draw are the same for all ways.
+
+def _chance(
+    name: str, moves: Mapping[str, float], chance_of: Callable[[float], float]
+) -> dict[str, float]:
+    """Return the columns of a chance, which are NaN if the pilot does not know it."""
+    chances = sorted(chance_of(moves[end]) for end in ("_low", "_high"))
+    if chances[1] - chances[0] >= _UNKNOWN:
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
+    return {name: chance_of(moves[""]), f"{name}_low": chances[0], f"{name}_high": chances[1]}
+
+
+def _about(rows: Sequence[Mapping[str, Any]], question: _Question) -> Iterator[Finding]:
+    """Yield the finding that answers the question, and findings on what ways do not promise."""
+    yield _answer(rows, question)
+    for row in rows:
+        if row.get("wrong", 0.0) > _OFTEN_WRONG:
+            values = {name: row[name] for name in ("wrong", "wrong_low", "wrong_high")}
+            yield Finding("plan-wrong", values=_on_way(row) | values)
+        if row["left"] > SIGNIFICANCE:
+            yield Finding("plan-left", values=_on_way(row) | {"left": row["left"]})
+
+
+def _on_way(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a finding that say which way a row is for."""
+    columns = {name: row[name] for name in ("way", "estimator", "depth", "negatives")}
+    return columns | {"way_in_words": way_in_words(row)}
+
+
+def _answer(rows: Sequence[Mapping[str, Any]], question: _Question) -> Finding:
+    """Return the finding on the way with the fewest scores that surely decides.
+
+    If the pilot does not show that there is one, the finding says so. Without pairs, it is on the
+    width.
     """
-    widths = list[Floats]()
-    gaps = list[Floats]()
-    costs = list[tuple[float, float]]()
-    left = list[list[bool]]()
-    for number in range(way.draws):
-        draw = question.pilot.drawn(number, question.users).first(way.users)
-        evaluation = way.evaluate(draw)
-        widths.append(widths_of(evaluation.values, question.alpha))
-        gaps.append(gaps_of(evaluation.values, question.pairs, question.rate))
-        costs.append((evaluation.scores, evaluation.completed))
-        left.append(
-            [
-                values.has_interval and values.assumes != way.columns["assumes"]
-                for values in evaluation.values.values()
-            ]
-        )
-    return Simulated(np.array(widths), np.array(gaps), np.mean(costs, axis=0), np.array(left))
-
-
-def widths_by_law(way: _Way, question: _Question, law: str) -> Floats:
-    """Return (draws, recommenders) widths of the intervals of users of one of `LAWS`."""
-    widths = list[Floats]()
-    for number in range(max(_FEWEST_OF_LAW, way.draws // 5)):
-        draw = question.pilot.drawn_of(law, number, question.users).first(way.users)
-        widths.append(widths_of(way.evaluate(draw).values, question.alpha))
-    return np.array(widths)
-
-
-def _width(widths: Floats, widths_of_laws: Sequence[Floats], most: float) -> dict[str, float]:
-    """Return the mean width of the recommender with the widest interval, and an interval of it.
-
-    The interval is that of the width of another evaluation. The (draws, recommenders) widths are
-    NaN where an evaluation has no interval. Those of the laws of users who fit the pilot say what
-    other users of a pilot would change, and those of a law how evaluations vary.
-    """
-    if (np.isfinite(widths).mean(axis=0) < 0.5).any():
-        return dict.fromkeys(("width", "width_low", "width_high"), np.nan)
-    ends = []
-    for recommender, widths_of_recommender in enumerate(widths.T):
-        by_law = [widths_of_law[:, recommender] for widths_of_law in widths_of_laws]
-        ends.append(_ends(widths_of_recommender, by_law, most))
-    low, high = np.max(ends, axis=0)
-    width = np.nanmean(widths, axis=0).max()
-    return {"width": width, "width_low": min(low, width), "width_high": max(high, width)}
-
-
-def _ends(widths: Floats, widths_of_laws: Sequence[Floats], most: float) -> tuple[float, float]:
-    """Return the interval of the width of an evaluation of other users, of one recommender.
-
-    The pilot and the evaluation are independent. So the distance of an end is the root of the sum
-    of two squares: the distance of the mean of a law, and how far the widths of its evaluations
-    vary. It is in logarithms.
-
-    References:
-        G. Y. Zou and A. Donner, Construction of Confidence Limits About Effect Measures, Statistics
-        in Medicine 27, 2008.
-    """
-    finite = [population[np.isfinite(population)] for population in (widths, *widths_of_laws)]
-    # a width is 0 if no end of an interval can move
-    has_logs = all(population.all() for population in finite)
-    populations = [np.log(population) for population in finite] if has_logs else finite
-    center = float(populations[0].mean())
-    below = [0.0]
-    above = [0.0]
-    for population in populations:
-        draws = len(population)
-        if draws < 2:  # the users of a law have no interval
-            below.append(np.inf)
-            above.append(np.inf)
-            continue
-        moved = float(population.mean()) - center
-        spread = stdtrit(draws - 1, (1 + _LEVEL) / 2) * population.std(ddof=1)
-        distance = float(np.hypot(moved, spread))
-        below.append(distance if moved <= 0 else 0.0)
-        above.append(distance if moved >= 0 else 0.0)
-    low = center - max(below)
-    high = center + max(above)
-    if has_logs:
-        return float(np.exp(low)), min(float(np.exp(high)), most)
-    return max(low, 0.0), min(high, most)
-
-
-def _shares(gaps: Floats, question: _Question, ratio: float) -> dict[str, Any]:
-    """Return the shares of the pair that is decided least often, with their intervals.
-
-    Another pilot would have other differences. So the shares are also those with all differences,
-    and all ends, smaller or larger by as much as they vary from one pilot to another, and by as
-    much as the interval of the difference in the pilot leaves open. A pilot of few users may show
-    no variation, and its interval is wide.
-    """
-    # --- the pair
-    decided = (gaps[:, :, 1] > EQUAL).mean(axis=0)
-    mean_gaps = np.nan_to_num(np.nanmean(gaps[:, :, 0], axis=0))
-    hardest = int(np.lexsort((mean_gaps, decided))[0])  # by decided, then by the mean gap
-    worse, better = question.pairs[hardest]
-    row: dict[str, Any] = {"pair": f"{better} and {worse}"} if len(question.pairs) > 1 else {}
-
-    # --- how far its difference may be from that of the pilot
-    gap, low_gap, high_gap = gaps_of(question.pilot.values, [(worse, better)], 1 - _LEVEL)[0]
-    smaller = gap - low_gap
-    larger = high_gap - gap
-
-    # --- the shares: of evaluations in which a number is above 0
-    value, low, high = gaps[:, hardest].T
-    shares = {
-        "ordered": (value, smaller, larger),
-        "decided": (low, smaller, larger),
-        "wrong": (-high, larger, smaller),
-    }
-    deviations = -ndtri((1 - _LEVEL) / 2)
-    errors = []
-    for name, (numbers, open_below, open_above) in shares.items():
-        finite = numbers[np.isfinite(numbers)]
-        # an evaluation without an interval decides nothing
-        draws = len(finite) if name == "ordered" else len(gaps)
-        reach = float(deviations * finite.std() * np.sqrt(ratio)) if len(finite) else 0.0
-        count = _count_above_0(numbers)
-        fewest = _count_above_0(numbers - max(reach, open_below))
-        most = _count_above_0(numbers + max(reach, open_above))
-        share = count / draws if draws else np.nan
-        row[name] = share
-        row[f"{name}_low"] = _lower_end(fewest, draws)
-        row[f"{name}_high"] = 1 - _lower_end(draws - most, draws)
-        errors.append(float(np.sqrt(share * (1 - share) / draws)) if draws else 0.0)
-    return row | {"error": max(errors)}
-
-
-def _count_above_0(numbers: Floats) -> int:
-    return int((numbers > EQUAL).sum())
-
-
-def _lower_end(count: int, draws: int) -> float:
-    """Return the lower end of the interval of a share by Clopper and Pearson."""
-    return float(betaincinv(count, draws - count + 1, (1 - _LEVEL) / 2)) if count else 0.0
-
-
-# --- findings -----------------------------------------------------------------------------------
-
-
-def _choice(
-    table: pd.DataFrame, width: float | None, scores: float | None
-) -> tuple[list[bool], list[Finding]]:
-    """Return the mark of each row, and the finding on what is marked.
-
-    What is promised is promised by the end of an interval: the largest width that the pilot leaves
-    open, or the smallest chance of a right verdict.
-    """
-    if width is None and scores is None:
-        return [False] * len(table), []
-    holds = (table["assumes"] != NO_BIAS) & table["width"].notna()
-    kind = "plan-scores" if width is None else "plan-width"
-    if width is not None:
-        rows = table[holds & (table["width_high"] <= width)].sort_values("scores", kind="stable")
-    else:
-        rows = table[holds & (table["scores"] * table["users"].max() <= scores)]
-        rows = rows.sort_values("width_high", kind="stable")
-        if "decided" in table and (rows["decided_low"] > MOSTLY).any():
-            rows = rows.sort_values("decided_low", ascending=False, kind="stable")
-            kind = "plan-decides"
-    if rows.empty and width is None:
-        return [False] * len(table), [Finding("plan-no-scores", values={"scores": scores})]
-    if rows.empty:
-        return [False] * len(table), [Finding("plan-no-width", values={"width": width})]
-    best = rows.iloc[0]
-    values = _of_row(best, table) | {"wanted": scores if width is None else width}
-    return [index == best.name for index in table.index], [Finding(kind, values=values)]
-
-
-def _of_row(row: pd.Series[Any], table: pd.DataFrame) -> dict[str, Any]:
-    """Return the numbers of a row, with the scores of all users together."""
-    numbers = {str(name): value for name, value in row.items()}
-    total = row["scores"] * table["users"].max()
-    return numbers | {"way_in_words": way_in_words(numbers), "total": total}
-
-
-def _about(table: pd.DataFrame, question: _Question) -> Iterator[Finding]:
-    """Yield findings on the rows: the cheapest way that decides, and what rows do not promise."""
-    if "decided" in table:
-        rows = table[table["assumes"] != NO_BIAS].sort_values("scores", kind="stable")
-        yield _cheapest(rows, table, question)
-        misleading = table[table["wrong"] > np.maximum(table["error"] * 3, 0.05)]
-        for row in misleading.to_dict("records"):
-            yield _on_way("plan-wrong", row, _OF_WRONG)
-    for row in table[table["left"] > SIGNIFICANCE].to_dict("records"):
-        yield _on_way("plan-left", row, ("left",))
-    for row in table[table["width"].isna()].to_dict("records"):
-        yield _on_way("plan-no-interval", row)
-
-
-def _on_way(kind: str, row: Mapping[str, Any], names: Sequence[str] = ()) -> Finding:
-    """Return a finding on the way of a row, with some of its columns."""
-    values = {name: row[name] for name in (*_OF_WAY, *names)}
-    return Finding(kind, values=values | {"way_in_words": way_in_words(row)})
-
-
-_OF_WAY = ("way", "estimator", "depth", "negatives")
-_OF_WRONG = ("wrong", "wrong_low", "wrong_high")
-
-
-def _cheapest(rows: pd.DataFrame, table: pd.DataFrame, question: _Question) -> Finding:
-    """Return the finding on the cheapest way that surely decides, out of rows by their scores.
-
-    If the pilot does not show that there is one, the finding is on the cheapest way that decides by
-    the pilot, or on the one that decides most often.
-    """
-    sure = rows[rows["decided_low"] >= ENOUGH]
-    if len(sure):
-        values = _of_row(sure.iloc[0], table) | {"share": ENOUGH}
-        return Finding("plan-first", names=question.names, values=values)
-    likely = rows[rows["decided"] >= ENOUGH]
-    row = likely.iloc[0] if len(likely) else rows.loc[rows["decided"].idxmax()]
-    kind = "plan-unsure" if (rows["decided_high"] >= ENOUGH).any() else "plan-none-decides"
-    values = _of_row(row, table) | {"share": ENOUGH}
-    return Finding(kind, names=question.names, values=values)
+    if not question.pairs:
+        narrowest = min(rows, key=lambda row: row["width_high"])
+        values = {name: narrowest[name] for name in ("users", "width", "width_low", "width_high")}
+        return Finding("plan-again", question.label, values=_on_way(narrowest) | values)
+    without_bias = [row for row in rows if row["assumes"] != NO_BIAS]
+    sure = [row for row in without_bias if row["decided_low"] >= ENOUGH]
+    values = {"share": ENOUGH}
+    if sure:
+        cheapest = min(sure, key=lambda row: row["scores"])
+        columns = ("scores", "decided", "decided_low", "decided_high")
+        values |= _on_way(cheapest) | {name: cheapest[name] for name in columns}
+        return Finding("plan-first", question.label, values=values)
+    # a chance that is not known may be enough
+    is_hopeless = all(row["decided_high"] < ENOUGH for row in without_bias)
+    kind = "plan-none-decides" if is_hopeless else "plan-unsure"
+    return Finding(kind, question.label, values=values)

@@ -7,113 +7,102 @@ from typing import Any
 
 from sampled_metrics.core.findings import CAUTION, REMARK, Kind
 
-_GAP = "The difference in {users:,} users is {difference} ({low} to {high})."
-_CHANCE = "with a chance of {decided:.2f} ({decided_low:.2f} to {decided_high:.2f})"
-_COST = "{scores:,.0f} scores for each user, {total:,.0f} in all"
-_WIDTH = "with a width of {width} ({width_low} to {width_high})"
-_OF_ROW = "the columns of its row; way_in_words; total: scores of all users"
+_CHANCE = "{decided:.2f} ({decided_low:.2f} to {decided_high:.2f})"
+_USERS = (
+    "{users_high:,.0f} users with {way_in_words}: {scores:,.0f} scores for each user, {total:,.0f} "
+    "in all. The pilot leaves {users_low:,.0f} to {users_high:,.0f} users open"
+)
+_OF_WAY = "way, estimator, depth, negatives, way_in_words"
+_OF_USERS = f"{_OF_WAY}; wanted; users, users_low, users_high, scores; total: scores of users_high"
 
 KINDS = (
     Kind(
-        "plan-pair",
+        "plan-width",
         REMARK,
-        f"In the pilot, {{names[0]}} is better than {{names[1]}} by {{metric}}. {_GAP} The column "
-        "decided is for {names[0]}, and wrong for {names[1]}.",
-        when="the pilot decides a pair",
-        action="read the column decided",
-        values="difference, low, high, users: of the pilot",
+        f"A width of {{wanted:g}} for {{metric}} takes at most {_USERS}.",
+        when="a width is asked for",
+        action="evaluate this way",
+        values=_OF_USERS,
     ),
     Kind(
-        "plan-pair-undecided",
+        "plan-width-none",
         REMARK,
-        "The pilot does not decide whether {names[0]} is better than {names[1]} by {metric}. "
-        f"{_GAP} The column decided is for {{names[0]}}, and wrong for {{names[1]}}, whichever is "
-        "better in truth. Both are for a difference as large as this one; their intervals say what "
-        "other differences would change.",
-        when="the pilot does not decide a pair",
-        action="read the intervals of the column decided",
-        values="difference, low, high, users: of the pilot",
+        "No way is sure to have a width of {wanted:g} for {metric} with 10 million users.",
+        when="no number of users gives the width that is asked for",
+        action="take a larger width, or a larger pilot",
+        values="wanted",
+    ),
+    Kind(
+        "plan-difference",
+        REMARK,
+        f"To decide a difference of {{wanted:g}} by {{metric}} in {{share!p}} of evaluations takes "
+        f"at most {_USERS}.",
+        when="a difference is asked for",
+        action="evaluate this way",
+        values=f"{_OF_USERS}; share: 0.8",
+    ),
+    Kind(
+        "plan-difference-none",
+        REMARK,
+        "No way is sure to decide a difference of {wanted:g} by {metric} with 10 million users.",
+        when="no number of users decides the difference that is asked for",
+        action="take a larger difference, or a larger pilot",
+        values="wanted; share: 0.8",
+    ),
+    Kind(
+        "plan-again",
+        REMARK,
+        "For {users:,} other users, the narrowest interval of {metric} has {way_in_words}, with a "
+        "width of {width} ({width_low} to {width_high}).",
+        when="the pilot has one recommender",
+        action="ask with a width how many users are needed",
+        values=f"{_OF_WAY}; users, width, width_low, width_high",
     ),
     Kind(
         "plan-first",
         REMARK,
-        "The cheapest way that decides rightly, by the order of the pilot, in {share!p} of "
-        "evaluations or more, with {confidence} confidence in each: "
-        f"{{way_in_words}}, with {{scores:,.0f}} scores for each user, {_CHANCE}.",
-        when="a way decides in nine of ten evaluations, by the lower end of its chance",
+        "The cheapest way that decides rightly in {share!p} of evaluations is {way_in_words}, with "
+        f"{{scores:,.0f}} scores for each user. The chance is {_CHANCE}.",
+        when="a way decides in 80 % of evaluations, at the lower end of its chance",
         action="evaluate this way",
-        values=f"{_OF_ROW}; share: 0.9",
+        values=f"{_OF_WAY}; scores, decided, decided_low, decided_high; share: 0.8",
     ),
     Kind(
         "plan-unsure",
         REMARK,
-        "The pilot cannot tell which way decides rightly in {share!p} of evaluations or more. With "
-        "{way_in_words} and {scores:,.0f} scores for each user, the chance is {decided_low:.2f} to "
-        "{decided_high:.2f}; it is {decided:.2f} if the true difference is the one of the pilot.",
-        when="no way is sure to decide in nine of ten evaluations, and one may",
-        action="give a larger pilot, or take the way with the most scores",
-        values=f"{_OF_ROW}; share: 0.9",
+        "The pilot does not show that any of these ways decides rightly in {share!p} of "
+        "evaluations. Plan with the difference that matters to see how many users decide it.",
+        when="no way surely decides in 80 % of evaluations, and one may",
+        action="plan with a difference, or give a larger pilot",
+        values="share: 0.8",
     ),
     Kind(
         "plan-none-decides",
         REMARK,
-        "None of these ways decides rightly in {share!p} of evaluations or more. The highest "
-        f"chance has {{way_in_words}}, with {{scores:,.0f}} scores for each user, {_CHANCE}.",
-        when="no way decides in nine of ten evaluations",
-        action="plan for more users, or for all candidates",
-        values=f"{_OF_ROW}; share: 0.9",
+        "None of these ways decides rightly in {share!p} of evaluations of as many users. Plan "
+        "with the difference that matters to see how many users decide it.",
+        when="no way decides in 80 % of evaluations",
+        action="plan with a difference",
+        values="share: 0.8",
     ),
     Kind(
-        "plan-width",
+        "plan-pair",
         REMARK,
-        "For a width of at most {wanted:g}, the cheapest way is {way_in_words}: "
-        f"{_COST}, {_WIDTH}.",
-        when="a width is asked for",
-        action="evaluate this way",
-        values=f"{_OF_ROW}; wanted",
-    ),
-    Kind(
-        "plan-scores",
-        REMARK,
-        "With {wanted:,.0f} scores, the narrowest interval has "
-        f"{{way_in_words}}: {_COST}, {_WIDTH}.",
-        when="a number of scores is asked for, and the width is promised",
-        action="evaluate this way",
-        values=f"{_OF_ROW}; wanted",
-    ),
-    Kind(
-        "plan-decides",
-        REMARK,
-        f"With {{wanted:,.0f}} scores, the best way is {{way_in_words}}: {_COST}, {_WIDTH}. It "
-        f"decides rightly {_CHANCE}.",
-        when="a number of scores is asked for, and a right verdict is promised",
-        action="evaluate this way",
-        values=f"{_OF_ROW}; wanted",
-    ),
-    Kind(
-        "plan-no-scores",
-        REMARK,
-        "No way of these takes at most {scores:,.0f} scores; take fewer users.",
-        when="no way takes as few scores as are asked for",
-        action="take fewer users",
-        values="scores: what was asked for",
-    ),
-    Kind(
-        "plan-no-width",
-        REMARK,
-        "No way of these is sure to have a width of at most {width:g}; take more users.",
-        when="no way has as small a width as is asked for",
-        action="take more users",
-        values="width: what was asked for",
+        "In the pilot, {names[0]} leads {names[1]} by {difference} ({low} to {high}) in {metric}, "
+        "over {users:,} users. The column decided is the chance of a verdict for {names[0]}, and "
+        "wrong the chance of one for {names[1]}.",
+        when="the pilot has a pair",
+        action="read the columns decided and wrong",
+        values="difference, low, high, users: of the pilot",
     ),
     Kind(
         "plan-wrong",
         CAUTION,
-        "In the order of the pilot, the verdict with {way_in_words} is often wrong, however cheap "
-        "it is ({wrong:.2f}, {wrong_low:.2f} to {wrong_high:.2f}).",
+        "The verdict with {way_in_words} is often wrong ({wrong:.2f}, {wrong_low:.2f} to "
+        "{wrong_high:.2f}), if the order of the pilot is right.",
         when="a way often decides for the recommender that is worse in the pilot",
         action="do not evaluate this way",
-        values="way, estimator, depth, negatives, way_in_words; wrong, wrong_low, wrong_high",
+        values=f"{_OF_WAY}; wrong, wrong_low, wrong_high",
     ),
     Kind(
         "plan-left",
@@ -123,15 +112,7 @@ KINDS = (
         "decide.",
         when="in more than 5 % of the evaluations, a weaker assumption is taken",
         action="compare with the rows of free",
-        values="way, estimator, depth, negatives, way_in_words; left: the share",
-    ),
-    Kind(
-        "plan-no-interval",
-        REMARK,
-        "With {way_in_words}, half of the evaluations or more have no interval.",
-        when="half of the evaluations of a way have no interval",
-        action="do not evaluate this way",
-        values="way, estimator, depth, negatives, way_in_words",
+        values=f"{_OF_WAY}; left: the share",
     ),
     Kind(
         "plan-too-many",
@@ -142,19 +123,10 @@ KINDS = (
         values="negatives: those left out; fewest",
     ),
     Kind(
-        "plan-few-hits",
-        REMARK,
-        "{metric} is above 0 for only {hits} users of the pilot, so the intervals of the promises "
-        "are wide.",
-        when="the metric is above 0 for fewer than 400 users of the pilot",
-        action="give a larger pilot",
-        values="hits",
-    ),
-    Kind(
         "plan-no-stages",
         REMARK,
-        "There are no rows of stages, nor of a stop at k: they need staged ranks with depth=None, "
-        "together with the exact ranks.",
+        "There are no rows of stages: they need staged ranks with depth=None, together with the "
+        "exact ranks.",
         when="the pilot has no staged ranks",
         action="give staged ranks with the exact ones",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.errors import ConfigError, Remark
+from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.ranking.inputs import PairsLike, read_inputs
 from sampled_metrics.running import on_one_thread
 from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
@@ -287,6 +288,7 @@ class Validator:
         start = perf_counter()
         if step is not None:
             self._require_step(step)
+        _require_scores(scores)
         ranks = self._ranking.ranks(scores)
         with self._lock:
             if step is not None:
@@ -324,7 +326,7 @@ class Validator:
         table.insert(_HISTORY.index("seconds"), "contender", pd.Series(is_contender, dtype=bool))
         return table.astype({"reference": "Int64", "best": "Int64"})
 
-    def stop(self, patience: int) -> bool:
+    def stop(self, patience: int | None = None) -> bool:
         """Return whether the highest value of the first metric is that many epochs ago, or more.
 
         Whether to stop is another question than whether an epoch is better: a slow training
@@ -337,6 +339,8 @@ class Validator:
         Raises:
             ConfigError: it is not such a number.
         """
+        if patience is None:
+            raise ConfigError("stop: give the epochs to wait for a higher value, as in stop(10)")
         require_whole(1, MOST, patience=patience)
         label = next(iter(self.metrics))
         epochs = [row["epoch"] for row in self._state.rows if row["metric"] == label]
@@ -442,7 +446,7 @@ class Validator:
         ]
         for name, column in _columns(epoch, answers).items():
             result[name] = column
-        result = result.found(_findings(number, epoch, self.metrics, answers))
+        result = result.found(_findings(number, self.metrics, answers))
         if has_interval:
             result = result.found([Finding("epochs-together")])
 
@@ -467,6 +471,16 @@ class Validator:
         return validation
 
 
+def _require_scores(scores: Any) -> None:
+    """Raise DataError if scores are a model of torch, which is called with other arguments."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(scores, torch.nn.Module):
+        raise DataError(
+            "scores: is a torch Module; give its factors, as in validate((users, items)), or a "
+            "function that calls it, as in validate(lambda users: model(users))"
+        )
+
+
 def _columns(epoch: int, answers: list[Answer]) -> dict[str, Any]:
     """Return the columns of a result that answers give."""
     return {
@@ -477,21 +491,20 @@ def _columns(epoch: int, answers: list[Answer]) -> dict[str, Any]:
     }
 
 
-def _findings(
-    number: int, epoch: int, labels: Iterable[str], answers: list[Answer]
-) -> list[Finding]:
+def _findings(number: int, labels: Iterable[str], answers: list[Answer]) -> list[Finding]:
     """Return what is to be said of the values of an epoch.
 
     Args:
         number: its number from 1.
-        epoch: its number in the loop.
         labels: the labels of the metrics.
         answers: the answers, by metric.
     """
     findings = about_several_metrics(labels)
     for label, answer in zip(labels, answers, strict=True):
-        if number > 1 and answer.standing.best == epoch:
-            findings.append(Finding("best-of-epochs", label, values={"epochs": number}))
+        best = answer.standing.best
+        if number > 1 and best is not None:
+            values = {"epoch": best, "epochs": number}
+            findings.append(Finding("best-of-epochs", label, values=values))
     return findings
 
 

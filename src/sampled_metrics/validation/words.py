@@ -15,11 +15,11 @@ KINDS = (
     Kind(
         "best-of-epochs",
         REMARK,
-        "This epoch has the highest {metric} of {epochs} epochs, so the value is too high on "
+        "Epoch {epoch} has the highest {metric} of {epochs} epochs, so its value is too high on "
         "average. Other users give an unbiased one.",
-        when="the epoch has the highest value of two epochs or more",
-        action="report the metric on test users",
-        values="epochs: how many so far",
+        when="there are two epochs or more",
+        action="if this epoch is kept, report the metric on test users",
+        values="epoch: the one with the highest value; epochs: how many so far",
     ),
 )
 """The kinds of this package."""

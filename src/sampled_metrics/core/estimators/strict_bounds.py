@@ -70,6 +70,7 @@ _GROWTH_FROM_NEAR = 3.0  # the next target after one that is so near, relative t
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape uses
 # samples that fit no better than the observed one, itself included, at the significance of the test
 _DECISIVE = 10
+_OF_CRITICAL = 400  # samples whose statistics give a critical value
 
 
 @dataclass(frozen=True)
@@ -428,6 +429,10 @@ class ShapeEstimate(Estimate):
             seed: the seed of the simulated samples.
             significance: the significance, as in `p_value_of`.
         """
+        return p_value_of(self.tests(users, shares, fits), seed, significance)
+
+    def tests(self, users: Ints, shares: csr_array, fits: Fits) -> "list[ShapeTest]":
+        """Return the test of each class of users; parameters as in `p_value`."""
         tests = []
         has_several_events = shares.nnz > shares.shape[0]
         for (rank_class, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
@@ -439,7 +444,7 @@ class ShapeEstimate(Estimate):
                 places = shares[:, rank_class.outcomes] @ test.directions[cell_indices]
                 test = test.inflated(places, users)
             tests.append(test)
-        return p_value_of(tests, seed, significance)
+        return tests
 
 
 def has_bounds(estimate: Estimate) -> TypeGuard[ShapeEstimate]:
@@ -539,12 +544,27 @@ def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> fl
     drawn = 1
     while drawn < samples and further <= _DECISIVE:
         places = [test.draw(rng) for test in tests]
-        further += _are_beyond(tests, places, limit)
+        further += are_beyond(tests, places, limit)
         drawn += 1
     return further / drawn
 
 
-def _are_beyond(tests: Sequence[ShapeTest], places: Sequence[Floats], limit: float) -> bool:
+def critical_statistic(
+    tests_of_samples: "Sequence[Sequence[ShapeTest]]", seed: int, significance: float
+) -> float:
+    """Return the statistic that a share `significance` of samples exceeds if the shape is right.
+
+    It is for samples of one law, of which the tests of a few are enough.
+    """
+    rng = np.random.default_rng(seed)
+    statistics = []
+    for tests in tests_of_samples:
+        for _ in range(_OF_CRITICAL // len(tests_of_samples)):
+            statistics.append(sum(test.statistic(test.draw(rng)) for test in tests))
+    return float(np.quantile(statistics, 1 - significance))
+
+
+def are_beyond(tests: Sequence[ShapeTest], places: Sequence[Floats], limit: float) -> bool:
     """Return whether the sum of the statistics of tests at their places is at least a limit."""
     if not tests:
         return limit <= 0

@@ -24,8 +24,8 @@ from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.means import FEW_USERS, Intervals, intervals
 from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
 from sampled_metrics.core.inference.strict import (
-    Chooser,
     Sample,
+    StrictValues,
     pseudo_values,
     strict_values,
     unexplained,
@@ -289,7 +289,6 @@ def sampled_values(
     metrics: Sequence[Metric],
     alpha: float,
     moments: tuple[Floats, Floats] | None = None,
-    chosen: Chooser | None = None,
 ) -> UserValues:
     """Return the values of sampled ranks by a fitted estimator.
 
@@ -300,18 +299,17 @@ def sampled_values(
         alpha: error rate of the interval for which strict bounds are best.
         moments: (metrics,) means and variances over users by a strict bound of the same sample, if
             they are known.
-        chosen: weights of strict bounds that other samples chose, as in `strict_values`.
     """
     if has_bounds(estimate) and sample.outcomes.are_exact:
         return _fully_sampled(sample, metrics)
     if has_bounds(estimate):
-        values = _bounded(sample, estimate, metrics, alpha, moments, chosen)
+        values = _bounded(sample, estimate, metrics, alpha, moments)
     elif estimate.weights is None:
         values = _jackknife(sample, estimate, metrics)
     else:
         values = _linear(sample, estimate, metrics)
     if not estimate.is_linear:
-        values = _without_bias(values, sample, metrics)
+        values = without_bias(values, sample, metrics)
     on_draws = Finding(SHARED if sample.is_shared else "drawn-by-user")
     findings = (on_draws, *values.findings)
     return replace(values, is_shared=sample.is_shared, findings=findings)
@@ -327,7 +325,7 @@ def are_unbiased(metrics: Sequence[Metric], negatives: Ints) -> NDArray[np.bool_
     return np.array([metric.linear_in_rank and have_negatives for metric in metrics])
 
 
-def _without_bias(values: UserValues, sample: Sample, metrics: Sequence[Metric]) -> UserValues:
+def without_bias(values: UserValues, sample: Sample, metrics: Sequence[Metric]) -> UserValues:
     """Return values with the metrics of the sample where these have no bias.
 
     Linear estimators keep their own weights, whose bias is known. A user has one value, also by
@@ -369,7 +367,6 @@ def _bounded(
     metrics: Sequence[Metric],
     alpha: float,
     moments: tuple[Floats, Floats] | None,
-    chosen: Chooser | None,
 ) -> UserValues:
     """Return the smallest and largest values of users by strict bounds.
 
@@ -384,13 +381,18 @@ def _bounded(
         return UserValues(
             low=missing, high=missing, one_value=False, bounds=bounds, limits=limits, point=point
         )
-    support = strict_values(estimate, sample, variances, alpha, chosen)
+    support = strict_values(estimate, sample, variances, alpha)
+    return values_of_bounds(support, metrics, point)
+
+
+def values_of_bounds(support: StrictValues, metrics: Sequence[Metric], point: Floats) -> UserValues:
+    """Return the smallest and largest values of users by strict bounds, with (metrics,) points."""
     return UserValues(
         low=support.low,
         high=support.high,
         one_value=False,
         bounds=support.bounds,
-        limits=limits,
+        limits=_limits(metrics),
         point=point,
         assumes=assumption_of(support.assumption),
         is_explained=support.is_explained,

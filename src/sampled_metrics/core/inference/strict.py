@@ -21,7 +21,6 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -36,7 +35,6 @@ from sampled_metrics.core.estimators.shapes import FREE, SHAPES
 from sampled_metrics.core.estimators.strict_bounds import (
     IMPOSSIBLE,
     SIGNIFICANCE,
-    Bounds,
     ShapeEstimate,
     StrictBounds,
 )
@@ -160,12 +158,8 @@ def _left_out(sample: Sample) -> _LeftOut:
     return _LeftOut((members @ sample.shares).toarray(), sizes, block)
 
 
-# ratio of the width to that of exact ranks up to which an assumption alone decides
-_HARDLY_WIDER = 1.25
-
-
-Chooser = Callable[[str, int], Bounds]
-"""The weights of the users of a fold, by assumption."""
+HARDLY_WIDER = 1.25
+"""Ratio of the width to the width with exact ranks up to which an assumption alone decides."""
 
 
 class StrictValues(NamedTuple):
@@ -189,11 +183,7 @@ class StrictValues(NamedTuple):
 
 
 def strict_values(
-    estimate: ShapeEstimate,
-    sample: Sample,
-    variances: Floats,
-    alpha: float,
-    chosen: Chooser | None = None,
+    estimate: ShapeEstimate, sample: Sample, variances: Floats, alpha: float
 ) -> StrictValues:
     """Return the values under the strongest assumption that the sample supports.
 
@@ -204,18 +194,10 @@ def strict_values(
         sample: the sampled ranks.
         variances: (metrics,) variances of the metrics over users, by the same estimate.
         alpha: error rate of the interval for which the weights are best.
-        chosen: the weights of each fold by assumption that other samples chose, in place of the
-            other folds. An assumption that would decide alone is dropped before it is tested, which
-            takes far longer than the weights.
     """
     findings: list[Finding] = []
     values = _nothing(len(estimate.metrics), len(sample))
     for assumption in SHAPES[SHAPES.index(estimate.estimator.shape) :: -1]:
-        if chosen is not None and assumption != FREE:
-            values = _by_fold(estimate, sample, assumption, alpha, chosen)
-            if _decides_alone(values, estimate, variances, alpha):
-                findings.append(Finding("narrow", values={"assumption": assumption}))
-                continue
         p_value = _p_value(estimate, sample, assumption)
         test = {"assumption": assumption, "p_value": p_value}
         if p_value <= _significance(assumption):
@@ -224,7 +206,7 @@ def strict_values(
                 return values._replace(is_explained=False, findings=findings)
             findings.append(Finding("contradicted", values=test))
             continue
-        values = _by_fold(estimate, sample, assumption, alpha, chosen)
+        values = _by_fold(estimate, sample, assumption, alpha)
         if assumption == FREE:
             break
         if not _decides_alone(values, estimate, variances, alpha):
@@ -259,9 +241,9 @@ def _p_value(estimate: ShapeEstimate, sample: Sample, assumption: str) -> float:
 
 
 def _by_fold(
-    estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float, chosen: Chooser | None
+    estimate: ShapeEstimate, sample: Sample, assumption: str, alpha: float
 ) -> StrictValues:
-    """Return the values by the weights that the other folds choose, or other samples."""
+    """Return the values by the weights that the other folds choose."""
     deviations = -float(ndtri(alpha / 2))
     low, high = np.empty((2, len(estimate.metrics), len(sample)))
     bounds = np.empty((len(estimate.metrics), 2, 2))
@@ -270,12 +252,9 @@ def _by_fold(
     for fold in range(sample.fold.max() + 1):
         in_fold = sample.fold == fold
         shares = sample.shares[in_fold]
-        if chosen is None:
-            counts_outside = sample.counts - np.asarray(shares.sum(axis=0))
-            fits = estimate.fits_of_part(assumption, counts_outside)
-            choice = estimate.bounding_weights(fits, deviations)
-        else:
-            choice = chosen(assumption, fold)
+        counts_outside = sample.counts - np.asarray(shares.sum(axis=0))
+        fits = estimate.fits_of_part(assumption, counts_outside)
+        choice = estimate.bounding_weights(fits, deviations)
         low_weights, high_weights = choice.weights
         low[:, in_fold] = (shares @ low_weights.T).T
         high[:, in_fold] = (shares @ high_weights.T).T
@@ -303,5 +282,5 @@ def _decides_alone(
     ends = intervals(values.low, values.high, values.bounds, limits, alpha)
     is_biased = np.array([metric.label != "auc" for metric in estimate.metrics])
     exact_width = -2 * float(ndtri(alpha / 2)) * np.sqrt(variances / values.low.shape[1])
-    is_narrow = ends.high - ends.low < _HARDLY_WIDER * exact_width
+    is_narrow = ends.high - ends.low < HARDLY_WIDER * exact_width
     return bool(is_narrow[is_biased].any())
