@@ -30,7 +30,7 @@ SIZES = {
     "ranking": Size(25_017, 21_500),
     "reporting": Size(16_041, 13_500),
     "stages": Size(19_462, 14_500),
-    "planning": Size(10_936, 11_000),
+    "planning": Size(10_936, 13_000),
     "validation": Size(5_336, 6_000),
     "adapters": Size(2_801, 3_500),
     "cli": Size(5_850, 5_500),

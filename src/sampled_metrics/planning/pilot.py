@@ -105,13 +105,13 @@ class Pilot:
     @cached_property
     def laws(self) -> Laws:
         """The laws of each recommender by itself."""
-        least = {}
-        most = {}
+        narrow_shares = {}
+        wide_shares = {}
         for name, values in self.values.items():
             narrow, wide = extreme_laws(values.low[0], self.metric.largest, _BOTH_ENDS)
-            least[name] = np.append(narrow.seen, [narrow.least, narrow.most])
-            most[name] = np.append(wide.seen, [wide.least, wide.most])
-        return Laws(self._own_law, Law(least), Law(most))
+            narrow_shares[name] = np.append(narrow.seen, [narrow.least, narrow.most])
+            wide_shares[name] = np.append(wide.seen, [wide.least, wide.most])
+        return Laws(self._own_law, Law(narrow_shares), Law(wide_shares))
 
     def laws_of_pair(self, worse: str, better: str) -> Laws:
         """Return the laws of the difference of two recommenders."""

@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics._defaults import PLANNED
-from sampled_metrics.checks import MOST, is_real, require_confidence_level, require_whole, shown
+from sampled_metrics.checks import (
+    MOST,
+    Floats,
+    is_real,
+    require_confidence_level,
+    require_whole,
+    shown,
+)
 from sampled_metrics.core.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.core.estimators.strict_bounds import SIGNIFICANCE
 from sampled_metrics.core.evaluation import phrases
@@ -78,7 +85,7 @@ class Plan(Result):
             columns = [name, f"{name}_low", f"{name}_high"]
             if {*columns} <= {*self.columns}:
                 numbers = self[columns].to_numpy(dtype=np.float64)
-                text[name] = [_with_interval(*values, form) for values in numbers]
+                text[name] = [_with_interval(values, form) for values in numbers]
                 hidden |= {*columns[1:]}
         if "scores" in text:
             text["scores"] = self["scores"].map("{:,.0f}".format)
@@ -88,8 +95,9 @@ class Plan(Result):
         return text.drop(columns=[name for name in text if name in hidden])
 
 
-def _with_interval(value: float, low: float, high: float, form: Callable[[float], str]) -> str:
+def _with_interval(numbers: Floats, form: Callable[[float], str]) -> str:
     """Return a number with its interval as text; a number that is not finite is a dash."""
+    value, low, high = numbers
     if not np.isfinite(value):
         return "-"
     ends = [form(end) if np.isfinite(end) else "-" for end in (low, high)]
@@ -170,9 +178,10 @@ def plan(
         >>> import sampled_metrics as sm
         >>> ranks = {"X": [30, 25, 40, 12, 60, 33] * 50, "Y": [1, 300, 2, 500, 9, 700] * 50}
         >>> tables = sm.exact_ranks(ranks, candidates=1000, exact=True)
-        >>> result = sm.plan(tables, width=0.05, metric="ap", negatives=[100])
-        >>> print(result[["way", "scores", "users", "users_low", "users_high"]].round().to_string())
-                      way  scores  users  users_low  users_high
+        >>> result = sm.plan(tables, width=0.05, metric="ap", negatives=[])
+        >>> print(result[["scores", "users", "users_low", "users_high"]].to_string(index=False))
+         scores  users  users_low  users_high
+         1000.0  851.0      702.0       989.0
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3
@@ -411,7 +420,7 @@ def _ways(
     n = float(next(iter(pilot.tables.values())).candidates.mean())
     ways = list[_Way]()
     findings = list[Finding]()
-    of_all = {name: [(1.0, values)] for name, values in pilot.everyone.values.items()}
+    everyone_ranked = {name: [(1.0, values)] for name, values in pilot.everyone.values.items()}
 
     def add(way: str, values: Any, users: int = pilot.users, **columns: Any) -> None:
         columns = {"way": way, "assumes": NO_ASSUMPTION} | columns
@@ -427,18 +436,18 @@ def _ways(
         """
         if has_parts:
             part = max(2, min(pilot.users, round(pilot.users * budget / cost)))
-            add(f"{way}, part of users", of_all, part, scores=cost * part / pilot.users)
+            add(f"{way}, part of users", everyone_ranked, part, scores=cost * part / pilot.users)
 
-    add("all candidates", of_all, scores=n)
+    add("all candidates", everyone_ranked, scores=n)
 
     # --- stages, and what the same scores give without them
     if pilot.staged:
         stop = max(table.scores_per_user for table in pilot.staged.values())
-        add("stop at k", of_all, scores=stop)
+        add("stop at k", everyone_ranked, scores=stop)
         for depth in late_progress(list(depths)):
             values, scores = pilot.of_stages(depth)
-            of_stages = {name: [(1.0, staged)] for name, staged in values.items()}
-            add("stages", of_stages, depth=float(depth), scores=scores)
+            by_recommender = {name: [(1.0, staged)] for name, staged in values.items()}
+            add("stages", by_recommender, depth=float(depth), scores=scores)
             add_part("stop at k", stop, scores)
             add_part("all candidates", n, scores)
     else:
@@ -545,7 +554,7 @@ class _Wanted:
 
         needs = [users_for(partial(decides, law)) for law in (laws.pilot, laws.least, laws.most)]
         [gap] = _gaps(way, pair, laws.pilot, self.question, MOST_USERS, is_likely=True)
-        return needs[0], min(needs), max(needs), gap.true - gap.forecast.low_mean
+        return needs[0], min(needs), max(needs), max(gap.true - gap.forecast.low_mean, 0.0)
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> Finding:
         """Return the finding on the way that takes the fewest scores in all."""

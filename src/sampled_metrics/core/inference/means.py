@@ -254,17 +254,17 @@ class LowerSide:
 
     mean: float
     distances: Floats
-    counts: Ints
+    counts: Ints | Floats
     reach: float
     deciding: float
 
     @classmethod
-    def from_values(cls, values: Floats, counts: Ints, bounds: Floats) -> LowerSide:
+    def from_values(cls, values: Floats, counts: Ints | Floats, bounds: Floats) -> LowerSide:
         """Return what decides the lower end of the mean of values.
 
         Args:
             values: (groups,) values.
-            counts: (groups,) numbers of users with the value.
+            counts: (groups,) numbers of users with the value; expected numbers may be fractions.
             bounds: (2,) smallest and largest possible value.
         """
         seen = counts > 0
@@ -369,7 +369,7 @@ class LowerSide:
         return self._deviance(1 / self.reach), self._depth(1 / self.reach)
 
 
-def _effective_number(squares: Floats, counts: Ints) -> float:
+def _effective_number(squares: Floats, counts: Ints | Floats) -> float:
     """Return (Σ d²)² / Σ d⁴, the users who decide a sum of (groups,) squares; 1 if all are 0."""
     if not squares.any():
         return 1.0
