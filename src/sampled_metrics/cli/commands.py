@@ -88,8 +88,7 @@ def correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     type=Labels(),
     help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
-@shared.MARGIN
-@shared.CONFIDENCE_LEVEL
+@shared.COMPARING
 @FAILS
 @prints_result
 def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:

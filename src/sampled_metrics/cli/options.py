@@ -200,12 +200,6 @@ BY = together(
     SEEDS,
 )
 
-MARGIN = click.option(
-    "--margin",
-    metavar="NUMBER|PERCENT%",
-    help="The smallest difference that matters, such as 0.005 or 2%.",
-)
-
 GROUPS = click.option(
     "--groups",
     metavar="NAME|FILE:NAME",
@@ -216,6 +210,16 @@ GROUPS = click.option(
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
 )
+
+COMPARING = together(
+    click.option(
+        "--margin",
+        metavar="NUMBER|PERCENT%",
+        help="The smallest difference that matters, such as 0.005 or 2%.",
+    ),
+    CONFIDENCE_LEVEL,
+)
+"""The options of `compare` that `report` takes, too."""
 
 
 class OutputFile(File):

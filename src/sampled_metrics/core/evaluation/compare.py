@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -83,6 +83,43 @@ class CompareOptions:
     groups: Groups = False
     confidence_level: float = 0.95
     best: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError if an option is out of its range."""
+        require_confidence_level(self.confidence_level)
+        if self.best is not None:
+            require_whole(2, None, best=self.best)
+        if self.margin is not None:
+            Margin.from_given(self.margin)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> CompareOptions:
+        """Return the options that are keys of a config; its other keys are left out."""
+        names = [option.name for option in fields(cls)]
+        return cls(**{name: config[name] for name in names if name in config})
+
+    @property
+    def smallest_difference(self) -> Margin | None:
+        """The margin; None without one."""
+        return None if self.margin is None else Margin.from_given(self.margin)
+
+    @property
+    def on_pairs(self) -> list[str]:
+        """The names of the options that were given, and that are for pairs of recommenders."""
+        return [
+            option.name
+            for option in fields(self)
+            if option.name not in _OF_EVALUATE and getattr(self, option.name) != option.default
+        ]
+
+    def require_possible(self, metrics: Mapping[str, Metric]) -> None:
+        """Raise ConfigError if the margin is too large for one of the metrics, by label."""
+        if self.smallest_difference is not None:
+            self.smallest_difference.require_possible(metrics)
+
+
+_OF_EVALUATE = ("metrics", "groups", "confidence_level", "best")
+"""Options that have a meaning for a single recommender, too."""
 
 
 @on_one_thread
@@ -211,11 +248,6 @@ def compare(
 def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Comparison:
     """Compare recommenders as `compare` does, with its options as one object."""
     # --- read and check
-    confidence_level = require_confidence_level(options.confidence_level)
-    best = options.best
-    if best is not None:
-        require_whole(2, None, best=best)
-    margin = None if options.margin is None else Margin.from_given(options.margin)
     recommenders = read_runs(ranks, "compare", needs_names=True)
     if len(recommenders) < 2:
         raise DataError(
@@ -228,14 +260,13 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     for runs in recommenders:
         for table in runs.tables:
             table.check_metrics(measures)
-    if margin is not None:
-        margin.require_possible(measures)
+    options.require_possible(measures)
     label, corrector = _single_estimator(options.estimator, first_table)
     setting = Setting(
-        confidence_level=confidence_level,
+        confidence_level=float(options.confidence_level),
         parameters=first_table.description,
         names=tuple(runs.name for runs in recommenders),
-        margin=margin,
+        margin=options.smallest_difference,
         estimator=label,
         is_uncorrected=corrector is not None and corrector.is_uncorrected,
     )
@@ -244,7 +275,7 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     # --- values
     all_users = _part("", recommenders, measures, corrector, setting)
     # the error rate is divided among the groups, by Bonferroni's inequality
-    level_of_group = 1 - (1 - confidence_level) / max(len(recommenders_by_group), 1)
+    level_of_group = 1 - (1 - setting.confidence_level) / max(len(recommenders_by_group), 1)
     setting_of_group = replace(setting, confidence_level=level_of_group)
     parts = [all_users]
     for group, recommenders_of_group in recommenders_by_group.items():
@@ -252,18 +283,18 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
 
     # --- families
     names = list(setting.names)
-    if best is not None and best < len(names):
+    if options.best is not None and options.best < len(names):
         by_first_metric = {
             name: float(values.point[0]) for name, values in all_users.values.items()
         }
-        names = best_of(by_first_metric, best)
+        names = best_of(by_first_metric, options.best)
     questions, not_answered = answerable(all_users.values, recommenders)
     families = [_family(part, question) for part in parts for question in questions]
 
     # --- verdicts
     verdicts = list[Verdict]()
     for family in families:
-        verdicts += verdicts_of(family, names, margin)
+        verdicts += verdicts_of(family, names, options)
     verdicts = [_with_assumption(verdict, families, setting) for verdict in verdicts]
     verdicts = adjusted(verdicts, has_all_pairs=len(names) == len(setting.names))
     overall = [verdict for verdict in verdicts if not verdict.group]
@@ -470,11 +501,12 @@ def _family(part: Part, question: str) -> Family:
 # --- verdicts ---
 
 
-def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
+def verdicts_of(family: Family, names: Sequence[str], options: CompareOptions) -> list[Verdict]:
     """Return the verdicts on all pairs of the named recommenders, by metric.
 
     Their p-values are not adjusted yet.
     """
+    margin = options.smallest_difference
     by_pair = list[list[Verdict]]()
     for name_a, name_b in late_progress(list(combinations(names, 2))):
         a = family.values[name_a]
