@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sampled_metrics._defaults import METRICS
+from sampled_metrics._defaults import DEFAULT_METRICS
 from sampled_metrics.checks import MOST
 from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
@@ -136,7 +136,7 @@ TRAINING_AND_HELD_OUT = together(
     SEPARATOR,
 )
 WHOLE = click.IntRange(1, MOST)
-METRIC_LIST = label_option("metrics", METRICS)
+METRIC_LIST = label_option("metrics", DEFAULT_METRICS)
 CANDIDATES = click.option(
     "--candidates",
     type=WHOLE,
@@ -161,7 +161,7 @@ DRAWN = click.option(
 
 
 LISTS = together(
-    label_option("metrics", METRICS, "mrr in place of auc for lists"),
+    label_option("metrics", DEFAULT_METRICS, "mrr in place of auc for lists"),
     click.option(
         "--relevance",
         type=FILE,

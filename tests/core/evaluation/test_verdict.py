@@ -12,14 +12,14 @@ import sampled_metrics as sm
 from sampled_metrics.core.evaluation.compare import (
     CompareOptions,
     Family,
-    Part,
+    Users,
     orders_of_groups,
     verdicts_of,
 )
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.evaluation.verdict import (
     Conclusion,
-    Size,
+    Lead,
     Verdict,
     adjusted,
     verdict_of_row,
@@ -51,7 +51,7 @@ def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
     values = dict(zip(names, (a, b), strict=True))
     places = places or {name: -users_values.low for name, users_values in values.items()}
     family = Family(
-        Part(group, 0.95, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
+        Users(group, 0.95, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
         question="",
         values=values,
         rates=RATES,
@@ -124,8 +124,8 @@ def test_a_pair_that_is_alike_is_equivalent_if_the_interval_is_within_the_margin
     high = verdict_of(a, b).high
     wide = verdict_of(a, b, make(1.4 * high))
     narrow = verdict_of(a, b, make(0.6 * high))
-    assert (wide.conclusion, wide.size) == (Conclusion.EQUIVALENT, Size.UNKNOWN)
-    assert (narrow.conclusion, narrow.size) == (Conclusion.UNDECIDED, Size.UNKNOWN)
+    assert (wide.conclusion, wide.size) == (Conclusion.EQUIVALENT, Lead.UNKNOWN)
+    assert (narrow.conclusion, narrow.size) == (Conclusion.UNDECIDED, Lead.UNKNOWN)
 
 
 def test_shares_are_of_the_users_for_whom_each_ranks_higher():

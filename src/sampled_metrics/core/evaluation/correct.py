@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._defaults import ESTIMATORS, METRICS
+from sampled_metrics._defaults import DEFAULT_ESTIMATORS, DEFAULT_METRICS
 from sampled_metrics.checks import TOLERANCE, Floats, require_confidence_level
 from sampled_metrics.core.estimators import (
     Estimate,
@@ -53,8 +53,8 @@ BIAS_RESAMPLES = 200
 def correct(
     ranks: Any,
     *,
-    estimators: EstimatorsLike = ESTIMATORS,
-    metrics: MetricsLike = METRICS,
+    estimators: EstimatorsLike = DEFAULT_ESTIMATORS,
+    metrics: MetricsLike = DEFAULT_METRICS,
     groups: Groups = False,
     confidence_level: float = 0.95,
 ) -> Result:
@@ -384,15 +384,15 @@ def _rows(
             "inference": question,
             "estimator": label,
             "metric": metric,
-            "value": values.point[number],
-            "low": ends.low[number],
-            "high": ends.high[number],
+            "value": values.point[index],
+            "low": ends.low[index],
+            "high": ends.high[index],
             "assumes": values.assumes,
-            "standard_error": ends.standard_error[number],
-            "bias": answer.bias[0, number],
-            "bias_error": answer.bias[1, number],
+            "standard_error": ends.standard_error[index],
+            "bias": answer.bias[0, index],
+            "bias_error": answer.bias[1, index],
         }
-        for number, metric in enumerate(metrics)
+        for index, metric in enumerate(metrics)
     ]
 
 
@@ -428,17 +428,17 @@ def _on_replacement(
     ends = answer.values.of_these_runs().interval(alpha)
     other_ends = answer.values_by_other_design.of_these_runs().interval(alpha)
     moved = np.maximum(np.abs(other_ends.low - ends.low), np.abs(other_ends.high - ends.high))
-    for number in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
+    for index in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
         facts = {
             "estimator": label,
             "replacement": sample.outcomes.replacement,
             "other_design": "without" if sample.outcomes.replacement else "with",
-            "low": ends.low[number],
-            "high": ends.high[number],
-            "other_low": other_ends.low[number],
-            "other_high": other_ends.high[number],
+            "low": ends.low[index],
+            "high": ends.high[index],
+            "other_low": other_ends.low[index],
+            "other_high": other_ends.high[index],
         }
-        yield Finding("replacement", list(metrics)[number], values=facts)
+        yield Finding("replacement", list(metrics)[index], values=facts)
 
 
 def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from sampled_metrics.core.evaluation.result import Result, by_group, by_recommen
 from sampled_metrics.core.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.core.findings import Finding, about
 from sampled_metrics.core.inference.setting import Setting
-from sampled_metrics.core.metrics import Metric, MetricsLike, alike, metrics_by_label
+from sampled_metrics.core.metrics import Metric, MetricsLike, equal_metrics, metrics_by_label
 from sampled_metrics.core.ranks.groups import Groups
 from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
 from sampled_metrics.core.ranks.table import Table
@@ -185,7 +185,7 @@ def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -
         if np.isnan(value)
     ]
     if table.has_one_relevant_item:
-        for labels in alike(metrics):
+        for labels in equal_metrics(metrics):
             findings.append(Finding("equal-metrics", values={"metrics": list(labels)}))
     return findings
 

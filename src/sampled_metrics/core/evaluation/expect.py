@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._defaults import METRICS
+from sampled_metrics._defaults import DEFAULT_METRICS
 from sampled_metrics.core.estimators import EstimatorsLike, estimators_by_label
 from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.result import Result
@@ -30,7 +30,7 @@ def expect(
     ranks: Any,
     *,
     negatives: int,
-    metrics: MetricsLike = METRICS,
+    metrics: MetricsLike = DEFAULT_METRICS,
     replacement: bool = False,
     estimators: EstimatorsLike = ("uncorrected",),
 ) -> Result:
@@ -92,15 +92,15 @@ def expect(
         exact = np.tile(values_of_users.mean(axis=0), len(chosen))
         expected = expectation.means.mean(axis=0)
         deviation = np.sqrt(expectation.variances.sum(axis=0)) / len(expectation.variances)
-        for number, (label, metric_label) in enumerate(product(chosen, by_label)):
+        for index, (label, metric_label) in enumerate(product(chosen, by_label)):
             rows.append(
                 {
                     "recommender": name,
                     "estimator": label,
                     "metric": metric_label,
-                    "exact": exact[number],
-                    "expected": expected[number],
-                    "deviation": deviation[number],
+                    "exact": exact[index],
+                    "expected": expected[index],
+                    "deviation": deviation[index],
                 }
             )
     result = Result(rows)

@@ -370,13 +370,13 @@ def cell(value: Any) -> str:
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
     """Return the result of a recommender's paired runs, and those of its groups, as one."""
-    parts, left_out = runs_by_group([runs], groups)
+    runs_of_groups, left_out = runs_by_group([runs], groups)
     whole = _of_paired(runs, result_of)
-    if not parts:
+    if not runs_of_groups:
         return whole
     results = dict[str, Result]()
-    for group, [part] in parts.items():
-        results[group] = _of_paired(part, result_of)
+    for group, [runs_of_group] in runs_of_groups.items():
+        results[group] = _of_paired(runs_of_group, result_of)
         results[group].findings = tuple(cautions_of(results[group].findings))
     result = together({"": whole} | results, "group")
     result["group"] = result["group"].replace("", ALL)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sampled_metrics import file_io
 from sampled_metrics.checks import MOST, Floats, Ints, refuse_masked, require_flags
 from sampled_metrics.core.data.labels import refuse_other_labels
-from sampled_metrics.core.data.tables import Place, refuse_rows
+from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.frames import CONTENT, Columns, PerUser, RanksLike
 from sampled_metrics.core.ranks.reading import Layout, tables_of
@@ -87,7 +87,7 @@ class ExactRanks(Ranked):
     candidates: Ints
     above: Ints
     tied: Ints
-    place: InitVar[Place | None] = None
+    location: InitVar[Location | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
     # how the source writes ranks: their name, and the best one
@@ -95,7 +95,7 @@ class ExactRanks(Ranked):
     groups: NDArray[np.str_] | None = None
     seed_name: str = ""
 
-    def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
+    def __post_init__(self, location: Location | None, written: tuple[str, int]) -> None:
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
         lengths = set[int]()
         for column in COLUMNS:
@@ -127,7 +127,7 @@ class ExactRanks(Ranked):
             ),
         ]
         for wrong, message in rules:
-            refuse_rows(wrong, message, place or self.named)
+            refuse_rows(wrong, message, location or self.named)
 
     def _column(self, name: str) -> NDArray[np.generic]:
         """Check a column, and store it as an array."""
@@ -149,7 +149,7 @@ class ExactRanks(Ranked):
     title: ClassVar[str] = "Ranks of {names} among all candidates"
     reader: ClassVar[str] = "exact_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
-    beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
+    compared_with: ClassVar[tuple[str, ...]] = ("staged ranks",)
 
     @property
     def _among(self) -> str:
@@ -167,7 +167,7 @@ class ExactRanks(Ranked):
         return self
 
     @property
-    def places(self) -> Floats:
+    def expected_above(self) -> Floats:
         """Return the (rows,) expected numbers of candidates above, ties broken at random."""
         return np.asarray(self.above + self.tied / 2)
 
@@ -272,7 +272,7 @@ def table_of_columns(
         candidates=n,
         above=above,
         tied=tied,
-        place=columns.place,
+        location=columns.location,
         findings=columns.remarks_on_ranks(candidates=candidates),
         source=columns.name,
         written=columns.written,

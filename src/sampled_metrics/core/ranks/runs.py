@@ -69,7 +69,7 @@ class Runs:
         names = [table.seed_name for table in self.tables]
         if self.are_named and len(set(names)) == len(names):
             return names
-        return [str(number) for number in range(1, len(self.tables) + 1)]
+        return [str(seed) for seed in range(1, len(self.tables) + 1)]
 
     def rows(self, positions: Sequence[Ints]) -> Runs:
         """Return the runs of the rows at some positions of each table, not paired."""
@@ -237,7 +237,7 @@ def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
     """Raise DataError if two tables are of kinds that are not compared with each other."""
     leading = recommenders[0]
     kind = leading.first_table.kind
-    allowed = {kind, *leading.first_table.beside}
+    allowed = {kind, *leading.first_table.compared_with}
     for runs in recommenders:
         for table in runs.tables:
             if table.kind not in allowed:

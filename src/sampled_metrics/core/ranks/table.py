@@ -66,7 +66,7 @@ class Table(ABC):
     taken_by: ClassVar[tuple[str, ...]]
     """The functions that take such a table."""
 
-    beside: ClassVar[tuple[str, ...]] = ()
+    compared_with: ClassVar[tuple[str, ...]] = ()
     """The kinds of tables that such a table is compared with, beside its own."""
 
     is_sampled: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class Table(ABC):
     Otherwise its mean alone is estimated.
     """
 
-    default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
+    default_metrics: ClassVar[tuple[str, ...]] = _defaults.DEFAULT_METRICS
     """The labels of the metrics that are computed if none are given."""
 
     per_row: ClassVar[tuple[str, ...]]
@@ -106,9 +106,11 @@ class Table(ABC):
     def rows(self, positions: Ints) -> Self:
         """Return the table of the rows at some positions, in that order."""
         columns = {name: getattr(self, name) for name in self.per_row}
-        parts = {name: column[positions] for name, column in columns.items() if column is not None}
+        rows_of_columns = {
+            name: column[positions] for name, column in columns.items() if column is not None
+        }
         table: Any = self
-        return replace(table, **parts)
+        return replace(table, **rows_of_columns)
 
     @property
     @abstractmethod
@@ -168,7 +170,7 @@ class Table(ABC):
         return None
 
     @property
-    def places(self) -> Floats | None:
+    def expected_above(self) -> Floats | None:
         """Return (rows,) ranks that can be compared with those of other tables; None without ranks.
 
         The lower, the better.
