@@ -10,7 +10,7 @@ from sentences import PAIR, finding, said, verdict
 from sampled_metrics.core.evaluation.kinds import tables_of_kinds
 from sampled_metrics.core.evaluation.phrases import number, p_value
 from sampled_metrics.core.evaluation.standings import Standing, Standings
-from sampled_metrics.core.evaluation.verdict import Size
+from sampled_metrics.core.evaluation.verdict import Lead
 from sampled_metrics.core.evaluation.wording import sentence
 from sampled_metrics.core.evaluation.words.order import by_margin, on_metrics, standing
 from sampled_metrics.core.findings import CAUTION, REMARK
@@ -89,7 +89,7 @@ def test_names_that_look_like_other_words_are_kept(name):
 @pytest.mark.parametrize(
     ("conclusion", "values", "words"),
     [
-        ("better", {"size": Size.MORE}, "better than Y by more than the margin; the difference"),
+        ("better", {"size": Lead.MORE}, "better than Y by more than the margin; the difference"),
         ("better", {"assumes": ", if so"}, "to -0.01, if so."),
         ("equivalent", {"relative": 0.05}, "X and Y are equivalent; … (+5 % of the worse value)"),
         ("undecided", {}, "AP: undecided; … includes 0 (p = 0.0123)."),
@@ -192,9 +192,9 @@ def test_standings_of_many_name_the_best_alone():
 
 def test_pairs_that_a_margin_decides_are_named():
     kinds = [
-        ("better", ("X", "Y"), Size.MORE),
-        ("equivalent", ("X", "Z"), Size.UNKNOWN),
-        ("better", ("Z", "Y"), Size.UNKNOWN),
+        ("better", ("X", "Y"), Lead.MORE),
+        ("equivalent", ("X", "Z"), Lead.UNKNOWN),
+        ("better", ("Z", "Y"), Lead.UNKNOWN),
     ]
     verdicts = [verdict(kind, pair, size=size, a=pair[0], b=pair[1]) for kind, pair, size in kinds]
     assert by_margin(verdicts) == {
