@@ -25,6 +25,7 @@ from sampled_metrics.core.evaluation.verdict import (
     verdict_of_row,
 )
 from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.inference.setting import Setting
 
 USERS = 400
 RATES = np.array([0.05])
@@ -51,7 +52,7 @@ def verdict_of(a, b, margin=None, places=None, names=("A", "B"), group=""):
     values = dict(zip(names, (a, b), strict=True))
     places = places or {name: -users_values.low for name, users_values in values.items()}
     family = Family(
-        Users(group, 0.95, {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
+        Users(group, Setting(), {"ap": sm.metric("ap")}, values, places, np.arange(USERS), []),
         question="",
         values=values,
         rates=RATES,

@@ -297,7 +297,6 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     verdicts = list[Verdict]()
     for family in families:
         verdicts += verdicts_of(family, names, options)
-    verdicts = [_with_assumption(verdict, families, setting) for verdict in verdicts]
     verdicts = adjusted(verdicts, has_all_pairs=len(names) == len(setting.names))
     overall = [verdict for verdict in verdicts if not verdict.group]
     by_group = [verdict for verdict in verdicts if verdict.group]
@@ -311,13 +310,11 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
     findings += about_several_metrics(verdict.metric for verdict in overall if verdict.has_interval)
-    findings += _about_users(all_users, families, names, recommenders, corrector, setting)
+    findings += _about_users(all_users, families, names, recommenders, corrector)
     if by_group:
         findings += [verdict for verdict in by_group if verdict.is_defined]
         for sample in samples[1:]:
-            findings_of_group = _about_users(
-                sample, families, names, recommenders, corrector, setting
-            )
+            findings_of_group = _about_users(sample, families, names, recommenders, corrector)
             findings += about(cautions_of(findings_of_group), group=sample.group)
         adjustment = {"groups": len(recommenders_by_group), "level": level_of_group}
         findings.append(Finding("groups-adjusted", values=adjustment))
@@ -388,7 +385,7 @@ class Users:
 
     Attributes:
         group: the group; empty for all users.
-        confidence_level: probability that the intervals of all pairs hold together.
+        setting: with the probability that the intervals of all pairs hold together.
         metrics: the metrics by label.
         values: by recommender.
         ranks: by recommender, as `ranks_of_runs` returns them; empty without a margin.
@@ -397,7 +394,7 @@ class Users:
     """
 
     group: str
-    confidence_level: float
+    setting: Setting
     metrics: Mapping[str, Metric]
     values: Mapping[str, UserValues]
     ranks: Mapping[str, Floats]
@@ -447,7 +444,7 @@ def _users_of_group(
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
     return Users(
         group=group,
-        confidence_level=setting.confidence_level,
+        setting=setting,
         metrics=metrics,
         values=values,
         ranks=ranks,
@@ -473,7 +470,7 @@ def _family(sample: Users, question: str) -> Family:
     if question == THESE_RUNS:
         for name, user_values in sample.values.items():
             values[name] = user_values.of_these_runs()
-    alpha = 1 - sample.confidence_level
+    alpha = 1 - sample.setting.confidence_level
     pairs = comb(len(values), 2)
     if question == NEW_RUNS and pairs > 1:
         own = [spread for user_values in values.values() for spread in user_values.spreads]
@@ -517,6 +514,7 @@ def verdicts_of(family: Family, names: Sequence[str], options: CompareOptions) -
         b = family.values[name_b]
         gap = b.minus(a)
         ends = gap.interval(family.rates, test=True)
+        clause = _clause({name_a: a, name_b: b}, family.sample.setting)
         verdicts = [
             Verdict(
                 metric=label,
@@ -531,6 +529,7 @@ def verdicts_of(family: Family, names: Sequence[str], options: CompareOptions) -
                 conclusion=conclusion_of(gap.point[index], ends.low[index], ends.high[index]),
                 users=gap.users,
                 is_bounded=not gap.one_value,
+                assumes="" if np.isnan(ends.low[index]) else clause,
                 group=family.sample.group,
                 inference=family.question,
             )
@@ -642,12 +641,12 @@ def _about_users(
     names: Sequence[str],
     recommenders: Sequence[Runs],
     estimator: Estimator | None,
-    setting: Setting,
 ) -> list[Finding]:
     """Return findings on the intervals of some users, and on their values.
 
     They say what the intervals are of, how they hold together, and what they assume.
     """
+    setting = sample.setting
     families_of_sample = [family for family in families if family.sample is sample]
     findings = list[Finding]()
     have_intervals = any(values.has_interval for values in sample.values.values())
@@ -708,44 +707,36 @@ def _about_intervals(
         if is_approximate and with_interval:
             findings.append(Finding("approximate", values={"estimator": setting.estimator}))
         return findings
-    pairs_by_assumption = dict[tuple[str, str], list[str]]()
-    for a, b in with_interval:
-        assumption = _assumed(values[a], values[b], a, b)
-        pairs_by_assumption.setdefault(assumption, []).append(f"{a} and {b}")
-    for (assumed, clause), texts in pairs_by_assumption.items():
-        whose = f" of {', '.join(texts)}" if len(pairs_by_assumption) > 1 else ""
+    pairs_by_assumption = grouped(
+        with_interval, lambda pair: _assumed({name: values[name] for name in pair})
+    )
+    for (assumed, clause), pairs_of_assumption in pairs_by_assumption.items():
+        pairs_in_words = ", ".join(f"{a} and {b}" for a, b in pairs_of_assumption)
+        whose = f" of {pairs_in_words}" if len(pairs_by_assumption) > 1 else ""
         facts = {"assumption": assumed, "condition": clause, "whose": whose}
         findings.append(Finding("assumes", values=facts))
     return findings
 
 
-def _assumed(a: UserValues, b: UserValues, name_a: str, name_b: str) -> tuple[str, str]:
+def _assumed(values: Mapping[str, UserValues]) -> tuple[str, str]:
     """Return what the interval of a pair assumes by strict bounds: its label, and as a clause.
 
     If the interval of one recommender has fallen back to free, the clause names the other one.
     """
-    decreasing = [
-        name for name, values in ((name_a, a), (name_b, b)) if values.assumes == DECREASING
-    ]
+    decreasing = [name for name, user_values in values.items() if user_values.assumes == DECREASING]
     assumption = DECREASING if decreasing else FREE
     only = f" for {decreasing[0]}" if len(decreasing) == 1 else ""
     return assumption, condition(assumption) + only
 
 
-def _with_assumption(verdict: Verdict, families: Sequence[Family], setting: Setting) -> Verdict:
-    """Return a verdict with what its interval assumes, as a clause; exact ranks assume nothing."""
-    if not setting.estimator or setting.is_uncorrected or not verdict.has_interval:
-        return verdict
-    values = next(
-        family.values
-        for family in families
-        if (family.sample.group, family.question) == (verdict.group, verdict.inference)
-    )
-    if values[verdict.a].assumes == NO_BIAS:
-        bias = f", if the bias of {estimator_name(setting.estimator)} is equal for both"
-        return replace(verdict, assumes=bias)
-    assumption, clause = _assumed(values[verdict.a], values[verdict.b], verdict.a, verdict.b)
-    return verdict if assumption == FREE else replace(verdict, assumes=f", {clause}")
+def _clause(values: Mapping[str, UserValues], setting: Setting) -> str:
+    """Return what the interval of a pair assumes, as a clause; exact ranks assume nothing."""
+    if not setting.estimator or setting.is_uncorrected:
+        return ""
+    if all(user_values.assumes == NO_BIAS for user_values in values.values()):
+        return f", if the bias of {estimator_name(setting.estimator)} is equal for both"
+    assumption, clause = _assumed(values)
+    return "" if assumption == FREE else f", {clause}"
 
 
 def _on_order(verdicts: Sequence[Verdict], are_best: bool) -> list[Finding]:

@@ -20,7 +20,7 @@ from sampled_metrics.core.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.core.estimators.strict_bounds import has_bounds
 from sampled_metrics.core.evaluation.evaluate import about_metrics, from_readers
 from sampled_metrics.core.evaluation.questions import THESE_RUNS, about_seeds, answerable
-from sampled_metrics.core.evaluation.result import Result, by_group, by_recommender
+from sampled_metrics.core.evaluation.result import Result, results_of_runs
 from sampled_metrics.core.evaluation.values import (
     UserValues,
     about_users,
@@ -34,7 +34,7 @@ from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.inference.strict import Sample, unexplained
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.groups import Groups
-from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
+from sampled_metrics.core.ranks.runs import Runs, read_runs
 from sampled_metrics.core.ranks.sampled import impossible_with_replacement
 from sampled_metrics.core.sampling.outcomes import Group
 from sampled_metrics.running import on_one_thread
@@ -125,15 +125,13 @@ def correct(
     measures = metrics_by_label(metrics)
     chosen = estimators_by_label(estimators)
     recommenders = read_runs(ranks, "correct")
-    for runs in recommenders:
-        require_comparable([runs])
     has_seeds = any(runs.are_seeds for runs in recommenders)
 
     # --- correct each recommender, and its groups
     def result_of(runs: Runs) -> Result:
         return _correct(runs, chosen, measures, setting, has_seeds)
 
-    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
+    return results_of_runs(recommenders, groups, result_of)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ import pandas as pd
 
 from sampled_metrics.checks import Floats, require_confidence_level
 from sampled_metrics.core.evaluation.questions import THESE_RUNS, about_seeds, answerable
-from sampled_metrics.core.evaluation.result import Result, by_group, by_recommender
+from sampled_metrics.core.evaluation.result import Result, results_of_runs
 from sampled_metrics.core.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.core.findings import Finding, about
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, equal_metrics, metrics_by_label
 from sampled_metrics.core.ranks.groups import Groups
-from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
+from sampled_metrics.core.ranks.runs import Runs, read_runs
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.running import on_one_thread
 
@@ -86,15 +86,13 @@ def evaluate(
     # --- read and check
     setting = Setting(require_confidence_level(confidence_level))
     recommenders = read_runs(ranks, "evaluate")
-    for runs in recommenders:
-        require_comparable([runs])
     has_seeds = any(runs.are_seeds for runs in recommenders)
 
     # --- evaluate each recommender, and its groups
     def result_of(runs: Runs) -> Result:
         return _evaluate(runs, checked_metrics(runs.first_table, metrics), setting, has_seeds)
 
-    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
+    return results_of_runs(recommenders, groups, result_of)
 
 
 def _evaluate(

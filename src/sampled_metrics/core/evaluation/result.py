@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,7 +27,7 @@ from sampled_metrics.core.findings import Finding, about, distinct, of_all, plai
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.ranks.groups import ALL, Groups, runs_by_group
 from sampled_metrics.core.ranks.reading import UNNAMED
-from sampled_metrics.core.ranks.runs import Runs, paired
+from sampled_metrics.core.ranks.runs import Runs, paired, require_comparable
 from sampled_metrics.errors import ConfigError, printable
 
 if TYPE_CHECKING:
@@ -317,6 +317,20 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             for name in self.columns
             if self[name].dtype != float or self[name].notna().any() or not len(self)
         ]
+
+
+def results_of_runs(
+    recommenders: Sequence[Runs],
+    groups: Groups,
+    result_of: Callable[[Runs], Result],
+) -> Result:
+    """Return the results of recommenders as one, by group if there are groups.
+
+    Raises DataError if the runs of a recommender cannot be compared.
+    """
+    for runs in recommenders:
+        require_comparable([runs])
+    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
 
 
 def by_recommender(results: Mapping[str, Result]) -> Result:

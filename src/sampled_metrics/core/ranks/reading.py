@@ -18,7 +18,7 @@ import pandas as pd
 
 from sampled_metrics.checks import check_label, check_labels, require_flags
 from sampled_metrics.core.data.ids import as_text
-from sampled_metrics.core.data.labels import counts_rows, with_index
+from sampled_metrics.core.data.labels import with_index
 from sampled_metrics.core.data.tables import SPACES, Csv, Text, joined, read_parquet
 from sampled_metrics.core.ranks.frames import (
     NAMES,
@@ -89,22 +89,6 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> 
             frame = frame.reset_index(drop=True)
             return Columns(name, frame, lambda row: f"{name}, row {row + 1}")
         return read_stream(file, name, separator)
-
-
-def read_labelled(path: str | os.PathLike[str]) -> Any:
-    """Read the numbers of a parquet file as a frame, or as an array if it has no labels.
-
-    The labels of an array are the texts 0, 1, 2, … as names of the columns, and no index.
-
-    Raises DataError if the file cannot be read, or has no rows.
-    """
-    name = printable(path_text(path))
-    with _opened(path, name) as file:
-        frame = read_parquet(file, name)
-    if not len(frame):
-        raise DataError(f"{name}: has no rows")
-    are_places = list(frame.columns) == [str(position) for position in range(frame.shape[1])]
-    return frame.to_numpy() if are_places and counts_rows(frame.index) else frame
 
 
 @contextmanager

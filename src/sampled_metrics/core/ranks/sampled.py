@@ -28,7 +28,7 @@ from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.frames import CONTENT, Columns, PerUser, RanksLike
 from sampled_metrics.core.ranks.reading import Layout, tables_of
-from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, require_exact_ids, span
+from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, checked_users, span
 from sampled_metrics.errors import ConfigError, DataError
 
 BY_USER = "by user"
@@ -101,7 +101,7 @@ class SampledRanks(Ranked):
         x, m, n = np.broadcast_arrays(*map(np.atleast_1d, columns))
         if len(x) == 0:
             raise DataError("there are no ranks to estimate from")
-        require_exact_ids(None if self.user is None else np.asarray(self.user))
+        object.__setattr__(self, "user", checked_users(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
         for wrong, message in self._rules(*written):

@@ -33,11 +33,6 @@ def compared_name(label: str, setting: Setting) -> str:
 # --- verdicts ---
 
 
-def verdict_in_words(verdict: Verdict) -> str:
-    """Say which recommender of a pair is better, or that none is."""
-    return f"{verdict.better} is better" if verdict.better is not None else verdict.in_words
-
-
 def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
     """Return in words which of two recommenders is better, by metric.
 
