@@ -24,7 +24,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampled_metrics.checks import Floats, Ints, check_labels, did_you_mean, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
@@ -102,16 +102,6 @@ def above(name: str, value: float, bound: float) -> float:
     return float(value)
 
 
-def refuse_cells(bad: NDArray[np.bool_], array: Floats, name: str, rule: str) -> None:
-    """Raise DataError with the first bad number of a (users, …) array."""
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise DataError(
-            f"{name} of user row {row} is {array[row, column]:g} in column {column} (from 0); "
-            f"{rule}"
-        )
-
-
 # --- formulas -----------------------------------------------------------------------------------
 
 
@@ -159,13 +149,8 @@ class Formula:
         gain = self.gain or gain_from(relevant_from)
         with np.errstate(over="ignore"):  # refused below
             gains = np.asarray(gain(np.where(padding, 0.0, grades)), dtype=np.float64)
-        if gains.shape != grades.shape:
-            raise ConfigError(
-                f"the gain of {grades.shape} grades has shape {gains.shape}; it has to be "
-                "elementwise"
-            )
-        bad = ~((gains >= 0) & np.isfinite(gains))
-        refuse_cells(bad, gains, "the gain", "a gain has to be a finite number from 0")
+        if not np.isfinite(gains).all():
+            raise DataError(f"{self.name}: the gain of the grade {np.nanmax(grades):g} is infinite")
         return np.where(padding, 0.0, gains)
 
     def of_lists(self, gains: Floats, judged: Floats, k: int | None) -> Floats:

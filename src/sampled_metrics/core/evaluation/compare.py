@@ -358,22 +358,17 @@ def _require_equal_negatives(
     """
     if all(metric.linear_in_rank for metric in metrics.values()):
         return
-    tables = [
-        (runs.name, table, users)
-        for runs in recommenders
-        for table, users in zip(runs.tables, runs.users, strict=True)
-    ]
-    sorted_negatives = [
-        table.negatives[np.lexsort((table.negatives, users))] for _, table, users in tables
-    ]
-    for (name, table, _), negatives in zip(tables, sorted_negatives, strict=True):
-        if not np.array_equal(negatives, sorted_negatives[0]):
-            first_name, first_table, _ = tables[0]
-            raise DataError(
-                f"{first_name} has {span(first_table.negatives, 'd')} negatives and {name} "
-                f"{span(table.negatives, 'd')}; sampled metrics with different numbers of "
-                f"negatives are not comparable with {estimator}: use {enumerated(BOUNDS, 'or')}"
-            )
+    leading = recommenders[0]
+    order = np.lexsort((leading.first_table.negatives, leading.users[0]))
+    expected = leading.first_table.negatives[order]
+    for runs in recommenders:
+        for table, users in zip(runs.tables, runs.users, strict=True):
+            if not np.array_equal(table.negatives[np.lexsort((table.negatives, users))], expected):
+                raise DataError(
+                    f"{leading.name} has {span(expected, 'd')} negatives and {runs.name} "
+                    f"{span(table.negatives, 'd')}; sampled metrics with different numbers of "
+                    f"negatives are not comparable with {estimator}: use {enumerated(BOUNDS, 'or')}"
+                )
 
 
 # --- values ---
@@ -674,10 +669,7 @@ def _on_best_pairs(sample: Users, families: Sequence[Family], names: Sequence[st
 
     Their intervals hold together by a method, or by one for each question.
     """
-    method_by_question = {family.question: family.finding.values["method"] for family in families}
-    methods = list(dict.fromkeys(method_by_question.values()))
-    if len(methods) > 1:
-        methods = [of_runs(method, question) for question, method in method_by_question.items()]
+    methods = dict.fromkeys(family.finding.values["method"] for family in families)
     facts = {
         "most": len(names),
         "recommenders": len(sample.values),
