@@ -18,7 +18,7 @@ Evaluation Metrics And When To Use Them", which draws on it.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -551,23 +551,6 @@ def metrics_by_label(metrics: MetricsLike, what: str = "metrics") -> dict[str, M
                 )
         by_label[label] = measure
     return by_label
-
-
-def equal_metrics(metrics: Mapping[str, Metric]) -> list[list[str]]:
-    """Return groups of labels whose metrics have the same value at every rank of one relevant item.
-
-    A group has two labels or more.
-
-    Metrics without a formula are left out: a function of your own may not accept every rank.
-    """
-    n = 2**30
-    ranks = np.unique(np.geomspace(1, n, 1000).round())
-    groups: dict[tuple[object, ...], list[str]] = {}
-    for label, measure in metrics.items():
-        if measure.formula is not None:
-            values = measure.of_rank(ranks, n).tobytes()
-            groups.setdefault((measure.cutoff, values), []).append(label)
-    return [labels for labels in groups.values() if len(labels) > 1]
 
 
 def can_mislead(label: str) -> bool:

@@ -57,8 +57,6 @@ def test_a_number_is_the_same_in_a_sentence_and_in_a_table():
 def test_shares_metrics_and_p_values_are_in_words():
     [remark] = said(finding("supported", assumption="decreasing", p_value=0.0))
     assert "(p < 1e-16)" in remark
-    [remark] = said(finding("equal-metrics", metrics=["hr@10", "recall@10"]))
-    assert remark.startswith("Hit rate@10 and Recall@10 ")
     [remark] = said(finding("groups-adjusted", groups=2, level=0.975))
     assert "97.5 %" in remark
 

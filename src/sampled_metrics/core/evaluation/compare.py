@@ -27,10 +27,10 @@ from sampled_metrics.core.estimators import (
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
 from sampled_metrics.core.evaluation.evaluate import (
-    about_metrics,
     about_several_metrics,
     checked_metrics,
     from_readers,
+    undefined_metrics,
 )
 from sampled_metrics.core.evaluation.kinds import cautions_of
 from sampled_metrics.core.evaluation.phrases import condition
@@ -445,7 +445,7 @@ def _users_of_group(
         ranks=ranks,
         ids=ids_of_users(numbered),
         findings=[
-            *about_metrics(numbered[0].first_table, metrics, points),
+            *undefined_metrics(metrics, points),
             *on_pairing,
             *from_readers(tables),
         ],

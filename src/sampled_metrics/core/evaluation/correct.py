@@ -18,7 +18,7 @@ from sampled_metrics.core.estimators import (
 )
 from sampled_metrics.core.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.core.estimators.strict_bounds import has_bounds
-from sampled_metrics.core.evaluation.evaluate import about_metrics, from_readers
+from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.questions import THESE_RUNS, about_seeds, answerable
 from sampled_metrics.core.evaluation.result import Result, results_of_runs
 from sampled_metrics.core.evaluation.values import (
@@ -41,9 +41,6 @@ from sampled_metrics.running import on_one_thread
 
 MOST_DIFFERENT = 0.1
 """The part of its width by which an interval moves, with replacement or without, for a finding."""
-
-LARGE_WEIGHT = 10.0
-"""A remark names estimators in which a user counts more than this."""
 
 BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
@@ -194,7 +191,9 @@ def _correct(
         on_intervals += _on_replacement(label, metrics, answer, alpha, samples[0])
         for row in rows[-len(metrics) :]:  # those of the last question
             on_rows += _on_row(row, estimator)
-        on_rows += _on_estimator(label, values)
+        # without a smallest and a largest value of a user, intervals are Student's
+        if values.one_value and values.has_interval and np.isinf(values.bounds).any():
+            on_rows.append(Finding("approximate", values={"estimator": label}))
         if values.has_interval:
             on_assumptions += finding_of_assumption(values.assumes)
 
@@ -207,7 +206,6 @@ def _correct(
         *on_intervals,
         *on_rows,
         *about_seeds(questions, [runs]),
-        *about_metrics(runs.first_table, metrics, np.zeros(len(metrics))),
         *about_users(runs.users[0]),
         *from_readers(("", table) for table in runs.tables),
         *(Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])),
@@ -437,14 +435,3 @@ def _on_replacement(
             "other_high": other_ends.high[index],
         }
         yield Finding("replacement", list(metrics)[index], values=facts)
-
-
-def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
-    """Yield findings on an estimator: an approximate interval, or weights that are too large."""
-    if not values.one_value:
-        return
-    largest = float(np.abs(values.bounds).max())
-    if np.isinf(largest) and values.has_interval:
-        yield Finding("approximate", values={"estimator": label})
-    elif np.isfinite(largest) and largest > LARGE_WEIGHT:
-        yield Finding("large-weight", values={"estimator": label, "largest": largest})
