@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from read_and import compare, correct
+from taken_away import skip_without
 
 import sampled_metrics as sm
 from sampled_metrics import cli
@@ -88,6 +89,8 @@ class Ended(NamedTuple):
 
 def call(capsys, *arguments):
     """Run the command in this process."""
+    if arguments:
+        skip_without(str(arguments[0]))
     code = 0
     try:
         cli.main([str(argument) for argument in arguments])
