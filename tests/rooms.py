@@ -2,6 +2,7 @@
 
 python tests/rooms.py                     each package beside the core, and the study
 python tests/rooms.py lists planning      these
+python tests/rooms.py lists --tests tests/cli tests/whole   with some of the tests
 python tests/rooms.py --core-alone        all of them at once
 
 In a copy of the project, the folder of a package is deleted with its tests and its entry in
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import grimp
@@ -89,6 +91,20 @@ def is_loaded_at_once(graph: grimp.ImportGraph, module: str, imported: str) -> b
     return any(not lines[detail["line_number"] - 1].startswith(" ") for detail in details)
 
 
+def of_entries(packages: set[str]) -> Iterator[str]:
+    """Yield the paths of the optional modules that import what is taken away, and of the script
+    that runs one.
+    """
+    graph = grimp.build_graph(LIBRARY, STUDY, exclude_type_checking_imports=True, cache_dir=None)
+    starts = tuple(f"{module_of(package)}." for package in packages)
+    for module in graph.modules:
+        name = module.rpartition(".")[2]
+        imported = graph.find_modules_directly_imported_by(module)
+        if name in OPTIONAL and any(path.startswith(starts) for path in imported):
+            yield f"src/{module.replace('.', '/')}.py"
+            yield f"scripts/{name}.py"
+
+
 def copy_without(packages: set[str], folder: Path) -> None:
     """Copy the project to a folder, without packages, their tests and their entries, and without
     the tests of the whole project.
@@ -107,6 +123,8 @@ def copy_without(packages: set[str], folder: Path) -> None:
     for package in packages:
         shutil.rmtree(folder / "src" / module_of(package).replace(".", "/"))
         shutil.rmtree(folder / "tests" / ("study" if package == STUDY else package))
+    for name in of_entries(packages):
+        (folder / name).unlink(missing_ok=True)
     for name in OF_THE_PROJECT:
         path = folder / "tests" / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -158,15 +176,16 @@ def without_block(text: str, start: str) -> str:
     )
 
 
-def passes(packages: set[str]) -> bool:
-    """Take packages away in a copy, and run the tests; say how it went."""
+def passes(packages: set[str], tests: list[str]) -> bool:
+    """Take packages away in a copy, and run tests; say how it went."""
     gone = without(packages)
     print(f"without {', '.join(sorted(gone))}:", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_without(gone, folder)
         environment = os.environ | {"PYTHONPATH": str(folder / "src")}
-        command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "tests"]
+        command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal"]
+        command += [name for name in tests if (folder / name).exists()]
         ran = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
@@ -189,13 +208,14 @@ def main() -> int:
     parser.add_argument(
         "packages", nargs="*", choices=[[], *PACKAGES, STUDY], help="those to take away"
     )
+    parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests that are run")
     parser.add_argument("--core-alone", action="store_true", help="take all away at once")
     options = parser.parse_args()
     if options.core_alone:
         cases = [{*PACKAGES, STUDY}]
     else:
         cases = [{package} for package in options.packages or (*PACKAGES, STUDY)]
-    results = [passes(case) for case in cases]
+    results = [passes(case, options.tests) for case in cases]
     return 0 if all(results) else 1
 
 
