@@ -90,9 +90,7 @@ def is_of_types(node: ast.AST) -> bool:
 
 def sites(tree: ast.AST) -> list[Callable[[], None]]:
     """Return all changes of a module."""
-    return [
-        change for node in ast.walk(tree) if not is_of_types(node) for change in changed(node)
-    ]
+    return [change for node in ast.walk(tree) if not is_of_types(node) for change in changed(node)]
 
 
 def files() -> Iterator[tuple[Path, str]]:

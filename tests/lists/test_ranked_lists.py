@@ -43,13 +43,14 @@ def table(numbers, value):
 
 
 OF_TREC_EVAL = {
-    **{
-        "ndcg": ir.nDCG,
-        "ndcg@5": ir.nDCG @ 5,
-        "ndcg-exp@5": ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7}) @ 5,
-        "ap": ir.AP,
-    },
-    **{"mrr": ir.RR, "precision@5": ir.P @ 5, "recall@50": ir.R @ 50, "hit-rate@5": ir.Success @ 5},
+    "ndcg": ir.nDCG,
+    "ndcg@5": ir.nDCG @ 5,
+    "ndcg-exp@5": ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7}) @ 5,
+    "ap": ir.AP,
+    "mrr": ir.RR,
+    "precision@5": ir.P @ 5,
+    "recall@50": ir.R @ 50,
+    "hit-rate@5": ir.Success @ 5,
 }
 FROM_2 = {
     "ap": ir.AP(rel=2),

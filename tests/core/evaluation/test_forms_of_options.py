@@ -115,9 +115,7 @@ def test_evaluate_has_the_means_over_users_of_means_over_seeds(data):
     ranks, options = ranks_of_all(draw, seeds)
     tables = sm.exact_ranks(ranks, candidates=by_user(draw, CANDIDATES), **options)
     groups = draw(st.sampled_from([None, GROUPS]))
-    result = sm.evaluate(
-        tables, metrics=LABELS, groups=by_user(draw, groups) if groups else False
-    )
+    result = sm.evaluate(tables, metrics=LABELS, groups=by_user(draw, groups) if groups else False)
     values = values_by_row(result)
     assert set(values.index.get_level_values("group")) == {ALL} | set((groups or {}).values())
     for (name, metric, group), mean_value in values.items():
@@ -169,4 +167,6 @@ def test_a_user_that_an_option_by_user_lacks_is_refused_with_the_option(data):
     with pytest.raises(DataError, match=lacking):
         sm.evaluate(table, groups=by_user(draw, groups))
     with pytest.raises(DataError, match=lacking):
-        sm.compare({"x": table, "y": sm.exact_ranks(ranks[ranks["user"] != lacking], candidates=60)})
+        sm.compare(
+            {"x": table, "y": sm.exact_ranks(ranks[ranks["user"] != lacking], candidates=60)}
+        )

@@ -25,8 +25,14 @@ WITHOUT = False
 @pytest.mark.parametrize(
     ("pool", "draws", "replacement"),
     [
-        *((*size, WITH) for size in [(1, 1), (4, 2), (5, 3), (3, 5)]),
-        *((*size, WITHOUT) for size in [(1, 1), (4, 2), (7, 5), (5, 5)]),
+        (1, 1, WITH),
+        (4, 2, WITH),
+        (5, 3, WITH),
+        (3, 5, WITH),
+        (1, 1, WITHOUT),
+        (4, 2, WITHOUT),
+        (7, 5, WITHOUT),
+        (5, 5, WITHOUT),
     ],
 )
 def test_small_pools_are_every_sample_counted(pool, draws, replacement):
