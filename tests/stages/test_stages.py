@@ -272,7 +272,7 @@ def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path
                     getattr(ranks, attribute), getattr(expected, attribute), attribute
                 )
         assert (tmp_path / name).read_bytes() == content
-    with pytest.raises(sm.DataError, match="ranks of depth 4 do not have the scores of depth None"):
+    with pytest.raises(sm.DataError, match="depth"):
         staged(depth=4).at_depth(None)
 
 
@@ -329,7 +329,7 @@ def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
     ranks = staged(depth=8)
     for label in ("auc", "ap", "recall@20"):
         with pytest.raises(
-            sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"
+            sm.ConfigError, match="first 10"
         ):
             sm.evaluate(ranks, metrics=label)
     for name, value in {"k": 5, "depth": 7, "seed": 1}.items():

@@ -9,5 +9,5 @@ import sampled_metrics as sm
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_a_place_outside_of_a_matrix_is_refused(fault):
-    with pytest.raises(sm.DataError, match="is no valid sparse matrix"):
+    with pytest.raises(sm.DataError, match="sparse"):
         sm.validator(np.zeros(SHAPE), HELD_OUT, metrics="auc")(WRONG[fault])
