@@ -173,9 +173,7 @@ def test_functions_that_do_not_take_lists_name_those_that_do(function):
 
 def test_exact_ranks_beside_lists_are_refused():
     exact = sm.exact_ranks([1, 4, 20, 3, 50], candidates=100)
-    with pytest.raises(
-        sm.DataError, match="evaluate takes"
-    ):
+    with pytest.raises(sm.DataError, match="evaluate takes"):
         sm.evaluate({"A": exact, "B": OF_TWO})
 
 
@@ -186,9 +184,7 @@ def test_lists_say_what_they_are():
 def test_lists_of_other_judgements_are_not_compared():
     run = {"ann": {"song": 1.0}, "bob": {"song": 1.0}}
     other_items = sm.ranked_lists(run, relevance={"ann": {"film": 2}, "bob": {"song": 1}})
-    with pytest.raises(
-        sm.DataError, match="relevance"
-    ):
+    with pytest.raises(sm.DataError, match="relevance"):
         sm.compare({"A": OF_TWO, "B": other_items})
     same = sm.ranked_lists(run, relevance={"ann": {"film": 1}, "bob": {"song": 1}})
     assert sm.compare({"A": OF_TWO, "B": same}, metrics="recall@1")["difference"].item() == 0

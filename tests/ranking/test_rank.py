@@ -136,9 +136,7 @@ def test_scores_are_compared_without_rounding_or_refused() -> None:
         [[0.5, 2**60, 2**60 + 1]],
         pd.DataFrame({"a": [0.5], "b": 2**60, "c": 2**60 + 1}),
     ):
-        with pytest.raises(
-            DataError, match="1152921504606846977"
-        ):
+        with pytest.raises(DataError, match="1152921504606846977"):
             rank(scores, np.zeros((1, 3)), [1])
 
 

@@ -328,9 +328,7 @@ def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
 def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
     ranks = staged(depth=8)
     for label in ("auc", "ap", "recall@20"):
-        with pytest.raises(
-            sm.ConfigError, match="first 10"
-        ):
+        with pytest.raises(sm.ConfigError, match="first 10"):
             sm.evaluate(ranks, metrics=label)
     for name, value in {"k": 5, "depth": 7, "seed": 1}.items():
         stages = staged(**{"depth": 8} | {name: value})

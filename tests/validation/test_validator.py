@@ -287,9 +287,7 @@ def test_the_state_of_another_validator_is_refused(held_out, options, says):
     for state in ({"epoch": 3}, None, {"format": 1}):
         with pytest.raises(sm.DataError, match="state"):
             validate.load_state_dict(state)
-    with pytest.raises(
-        sm.DataError, match="state"
-    ):
+    with pytest.raises(sm.DataError, match="state"):
         validate.load_state_dict(damaged)
     assert len(validate.history) == 1
 

@@ -115,9 +115,7 @@ def test_a_wrong_checksum_is_refused(tmp_path, algorithm, digest):
     message = rf"zip: {algorithm} is {digest}, expected 00.*; delete it and run again, or"
     with pytest.raises(DataError, match=message):
         verify(path, **wrong)
-    with pytest.raises(
-        DataError, match=r"sha256"
-    ):
+    with pytest.raises(DataError, match=r"sha256"):
         verify(path, **wrong, is_own=True)
 
 

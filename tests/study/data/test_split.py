@@ -223,9 +223,7 @@ def test_users_with_fewer_training_events_are_left_out():
         for kept_pairs, all_pairs in zip(pairs(left), pairs(SPLIT), strict=True):
             assert kept_pairs == {(user, item) for user, item in all_pairs if 10 * user in users}
         assert left.item_ids.tolist() == SPLIT.item_ids.tolist()  # all stay candidates
-    with pytest.raises(
-        DataError, match=r"split.min_training_events"
-    ):
+    with pytest.raises(DataError, match=r"split.min_training_events"):
         leave_users_out(SPLIT, 4)
 
 
