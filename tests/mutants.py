@@ -145,7 +145,7 @@ def run_on(change: Mutant) -> str:
             return "the time"
     if ran.returncode == 0:
         return ""
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, re.MULTILINE)
+    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", ran.stdout, re.MULTILINE)
     return failed[1] if failed else f"exit {ran.returncode}"
 
 

@@ -63,7 +63,9 @@ def skip_what_uses_it() -> None:
     sm.__getattr__ = attribute_or_skip
 
 
-def skip_without(command: str) -> None:
-    """Skip a test of a command that is taken away."""
-    if TAKEN_AWAY.exists() and command in json.loads(TAKEN_AWAY.read_text())["commands"]:
-        skip(command)
+def skip_without(name: str) -> None:
+    """Skip a test of a command, or of a public name, that is taken away."""
+    if TAKEN_AWAY.exists():
+        missing = json.loads(TAKEN_AWAY.read_text(encoding="utf-8"))
+        if name in [*missing["commands"], *missing["names"]]:
+            skip(name)

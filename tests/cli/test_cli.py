@@ -23,6 +23,7 @@ from taken_away import skip_without
 
 import sampled_metrics as sm
 from sampled_metrics import cli
+from sampled_metrics._registry import PACKAGES
 
 EXACT = "user,candidates,rank\n1,50,3\n2,50,10\n3,60,1\n"
 GROUPED = "user,candidates,rank,age\n" + "".join(
@@ -91,6 +92,8 @@ def call(capsys, *arguments):
     """Run the command in this process."""
     if arguments:
         skip_without(str(arguments[0]))
+    if "--relevance" in arguments:
+        skip_without("ranked_lists")
     code = 0
     try:
         cli.main([str(argument) for argument in arguments])
@@ -111,9 +114,10 @@ def run(capsys, tmp_path, monkeypatch):
         Path(name).write_text(text)
     np.save("u.npy", np.array([[1.0, 0.0], [0.0, 1.0]]))
     np.save("i.npy", np.array([[4.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 4.0]]))
-    sm.staged_ranks(lambda users, items: users + items, np.zeros((2, 9)), [1, 2]).write(
-        "staged.npz"
-    )
+    if "staged_ranks" in sm.__all__:
+        sm.staged_ranks(lambda users, items: users + items, np.zeros((2, 9)), [1, 2]).write(
+            "staged.npz"
+        )
     np.savez("two.npz", a=np.zeros(1), b=np.zeros(1))
     Path("folder.svg").mkdir()
 
@@ -429,6 +433,7 @@ def test_each_form_has_what_the_function_gives(run, line):
 
 
 def test_a_figure_is_drawn_beside_what_is_printed(run):
+    skip_without("report")
     line = ("compare", "exact.csv", "other.csv")
     assert run(*line, "--plot", "drawn.svg") == run(*line)
     assert Path("drawn.svg").read_bytes().startswith(b"<?xml")
@@ -445,7 +450,23 @@ def test_ranks_that_look_sampled_are_refused_unless_they_are_said_to_be_exact(ru
     assert (exact.code, exact.err) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("package", "option"),
+    [("reporting", "--plot drawn.svg"), ("lists", "--relevance judged.csv")],
+)
+@pytest.mark.usefixtures("run")
+def test_an_option_of_a_package_that_is_missing_is_refused_in_one_line(
+    package, option, capsys, monkeypatch
+):
+    monkeypatch.delitem(PACKAGES, package, raising=False)
+    refused = call(capsys, "evaluate", "exact.csv", *option.split())
+    assert refused.code in (1, 2)
+    assert (refused.out, refused.err.count("\n")) == ("", 1)
+    assert package in refused.err
+
+
 def test_a_caution_stands_before_the_numbers_in_every_form(run):
+    skip_without("report")  # whose package writes LaTeX
     line = "evaluate from-1.csv --candidates 3561 --zero-based --metrics recall@10"
     cautions = ["There are only 4 users.", "from-1.csv: No rank is 0"]
 
