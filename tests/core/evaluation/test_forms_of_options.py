@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sampled_metrics as sm
@@ -29,6 +29,7 @@ RANKS = {
 """From 1 to 10, which is a rank among all candidates and among 9 negatives."""
 ALL = "all"
 Rows = st.permutations(range(len(USERS)))
+FEW = settings(max_examples=settings().max_examples // 2)
 
 
 def value(rank, candidates, label):
@@ -108,6 +109,7 @@ def values_by_row(result):
 LABELS = ["recall@3", "auc"]
 
 
+@FEW
 @given(st.data())
 def test_evaluate_has_the_means_over_users_of_means_over_seeds(data):
     draw = data.draw
@@ -123,6 +125,7 @@ def test_evaluate_has_the_means_over_users_of_means_over_seeds(data):
         assert mean_value == pytest.approx(expected, abs=1e-12)
 
 
+@FEW
 @given(st.data())
 def test_correct_without_correction_has_the_means_of_sampled_ranks(data):
     draw = data.draw
@@ -141,6 +144,7 @@ def test_correct_without_correction_has_the_means_of_sampled_ranks(data):
         assert sampled_value == pytest.approx(expected, abs=1e-12)
 
 
+@FEW
 @given(st.data())
 def test_compare_pairs_users_by_name(data):
     draw = data.draw
@@ -154,6 +158,7 @@ def test_compare_pairs_users_by_name(data):
         assert row.difference == pytest.approx(expected[1] - expected[0], abs=1e-12)
 
 
+@FEW
 @given(st.data())
 def test_a_user_that_an_option_by_user_lacks_is_refused_with_the_option(data):
     draw = data.draw
