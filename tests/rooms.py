@@ -3,7 +3,7 @@
 python tests/rooms.py                     each package beside the core, and the study
 python tests/rooms.py lists planning      these
 python tests/rooms.py lists --tests tests/cli tests/whole   with some of the tests
-python tests/rooms.py --core-alone        all of them at once
+python tests/rooms.py --core-alone        all of them at once, with the tests of core and base
 
 In a copy of the project, the folder of a package is deleted with its tests and its entry in
 `_registry.py`, and so are the packages that import it when they are loaded. The other tests must
@@ -213,6 +213,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.core_alone:
         cases = [{*PACKAGES, STUDY}]
+        options.tests = ["tests/core", "tests/base"]
     else:
         cases = [{package} for package in options.packages or (*PACKAGES, STUDY)]
     results = [passes(case, options.tests) for case in cases]

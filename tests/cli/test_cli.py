@@ -90,10 +90,11 @@ class Ended(NamedTuple):
 
 def call(capsys, *arguments):
     """Run the command in this process."""
-    if arguments:
-        skip_without(str(arguments[0]))
-    if "--relevance" in arguments:
-        skip_without("ranked_lists")
+    line = " ".join(map(str, arguments))
+    skip_without(line.partition(" ")[0])
+    for word, name in {"--relevance": "ranked_lists", "staged": "StagedRanks"}.items():
+        if word in line:
+            skip_without(name)
     code = 0
     try:
         cli.main([str(argument) for argument in arguments])
