@@ -66,6 +66,13 @@ FILES = {
     "text.npz": "no array",
     "t.parquet": "no table",
 }
+OF_PACKAGES = {
+    "--relevance": "ranked_lists",
+    "staged": "StagedRanks",
+    "--plot": "report",
+    "--latex": "report",
+}
+"""Words of a command that needs a package, and a name that the package has."""
 RANKED = "user,candidates,above,tied\n0,3,0,0\n1,4,3,0\n"
 MODEL = {
     "--users": "u.npy",
@@ -92,7 +99,7 @@ def call(capsys, *arguments):
     """Run the command in this process."""
     line = " ".join(map(str, arguments))
     skip_without(line.partition(" ")[0])
-    for word, name in {"--relevance": "ranked_lists", "staged": "StagedRanks"}.items():
+    for word, name in OF_PACKAGES.items():
         if word in line:
             skip_without(name)
     code = 0
@@ -434,7 +441,6 @@ def test_each_form_has_what_the_function_gives(run, line):
 
 
 def test_a_figure_is_drawn_beside_what_is_printed(run):
-    skip_without("report")
     line = ("compare", "exact.csv", "other.csv")
     assert run(*line, "--plot", "drawn.svg") == run(*line)
     assert Path("drawn.svg").read_bytes().startswith(b"<?xml")
@@ -467,7 +473,6 @@ def test_an_option_of_a_package_that_is_missing_is_refused_in_one_line(
 
 
 def test_a_caution_stands_before_the_numbers_in_every_form(run):
-    skip_without("report")  # whose package writes LaTeX
     line = "evaluate from-1.csv --candidates 3561 --zero-based --metrics recall@10"
     cautions = ["There are only 4 users.", "from-1.csv: No rank is 0"]
 
