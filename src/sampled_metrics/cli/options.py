@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from sampled_metrics._defaults import DEFAULT_METRICS
+from sampled_metrics._registry import has_package
 from sampled_metrics.checks import MOST
 from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
@@ -304,6 +305,8 @@ class FigureFile(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path; its ending is that of a format."""
+        if not has_package("reporting"):
+            raise ConfigError("--plot: sampled_metrics.reporting is not installed")
         from sampled_metrics.reporting.drawing import check_ending  # loads matplotlib
 
         check_ending(value)

@@ -79,9 +79,7 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(
 def test_files_without_times_or_ratings():
     for repeated, expected in (("earliest", [(1, 5), (2, 5)]), ("latest", [(2, 5), (1, 5)])):
         assert pairs(binarize([chunk([1, 2, 1], [5, 5, 5])], 0, repeated)) == expected
-    with pytest.raises(
-        ConfigError, match=r"^min_rating is 4, but the file has no ratings; it may be 0$"
-    ):
+    with pytest.raises(ConfigError, match=r"^min_rating"):
         binarize([chunk([1, 2], [7, 8])], 4)
 
 
