@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from io import BufferedReader
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -93,7 +94,7 @@ def json_rows(
     numbers: Collection[str] = (),
     skips_bad_lines: bool = False,
 ) -> Iterator[Rows]:
-    """Yield the values of some keys from a file with a JSON object on each line.
+    """Yield the values of some keys from a file with a JSON object on each line, or one array.
 
     Text is empty where the key is missing, or where the value is null, a list or an object.
 
@@ -108,7 +109,11 @@ def json_rows(
     Raises:
         DataError: a line has no JSON object, or the first line lacks a key.
     """
-    text = Text(stream, name)
+    peekable: Any = stream if hasattr(stream, "peek") else BufferedReader(stream)
+    if peekable.peek(1)[:1] == b"[":
+        yield from _array_rows(peekable, name, columns, numbers)
+        return
+    text = Text(peekable, name)
     is_first = True
     for block in text:
         objects = []
@@ -120,26 +125,53 @@ def json_rows(
                 places.append(number)
             elif not skips_bad_lines:
                 content = line[:80].decode(errors="backslashreplace")
-                hint = "; write an object on each line" if line.startswith(b"[") else ""
                 raise DataError(
-                    f"{name}, line {number}: expected an object of JSON, got {content!r}{hint}"
+                    f"{name}, line {number}: expected an object of JSON, got {content!r}"
                 )
             if is_first and not skips_bad_lines:
                 require_columns(
                     f"{name}, line {number}", list(parsed), columns.values(), _hint_on_lists(parsed)
                 )
             is_first = False
-        values = {}
-        for column, key in columns.items():
-            cells = [parsed.get(key) for parsed in objects]
-            values[column] = _values(cells, column in numbers)
         skipped = len(lines) - len(objects)
-        yield Rows(pd.DataFrame(values), _line_place(name, places), skipped)
+        yield Rows(_frame(objects, columns, numbers), _line_place(name, places), skipped)
+
+
+def _array_rows(
+    stream: BinaryIO, name: str, columns: Mapping[str, str], numbers: Collection[str]
+) -> Iterator[Rows]:
+    """Yield the values of some keys from a file with one array of objects, read at once."""
+    with reading(name):
+        objects = json.loads(stream.read())
+    if not all(isinstance(parsed, dict) for parsed in objects):
+        raise DataError(f"{name}: must be an array of objects, or have an object on each line")
+    if objects:
+        require_columns(name, list(objects[0]), columns.values())
+    yield Rows(_frame(objects, columns, numbers), lambda row: f"{name}, object {row + 1}")
+
+
+def _frame(
+    objects: Sequence[Mapping[str, Any]], columns: Mapping[str, str], numbers: Collection[str]
+) -> pd.DataFrame:
+    """Return a column for each key of objects."""
+    values = {}
+    for column, key in columns.items():
+        cells = [parsed.get(key) for parsed in objects]
+        values[column] = _values(cells, column in numbers)
+    return pd.DataFrame(values)
 
 
 def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
-    """Return what to write where a line has a list of events in an object, as in OTTO's files."""
+    """Return what to write where a line has many events in an object.
+
+    Files of OTTO have a list of them, and pandas writes an object for each column.
+    """
     for key, value in parsed.items():
+        if isinstance(value, dict) and "0" in value:
+            return (
+                f"; {key!r:.80} has an object with a value for each row, as DataFrame.to_json "
+                "writes it: write with orient='records'"
+            )
         if isinstance(value, list) and value and isinstance(value[0], dict):
             keys = ", ".join(map(str, value[0]))
             return (
