@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from io import BufferedReader
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -109,11 +108,10 @@ def json_rows(
     Raises:
         DataError: a line has no JSON object, or the first line lacks a key.
     """
-    peekable: Any = stream if hasattr(stream, "peek") else BufferedReader(stream)
-    if peekable.peek(1)[:1] == b"[":
-        yield from _array_rows(peekable, name, columns, numbers)
+    if _next_byte(stream) == b"[":
+        yield from _array_rows(stream, name, columns, numbers)
         return
-    text = Text(peekable, name)
+    text = Text(stream, name)
     is_first = True
     for block in text:
         objects = []
@@ -129,12 +127,19 @@ def json_rows(
                     f"{name}, line {number}: expected an object of JSON, got {content!r}"
                 )
             if is_first and not skips_bad_lines:
-                require_columns(
-                    f"{name}, line {number}", list(parsed), columns.values(), _hint_on_lists(parsed)
-                )
+                _require_keys(f"{name}, line {number}", parsed, columns.values())
             is_first = False
         skipped = len(lines) - len(objects)
         yield Rows(_frame(objects, columns, numbers), _line_place(name, places), skipped)
+
+
+def _next_byte(stream: Any) -> bytes:
+    """Return the next byte of a stream, which is not taken from it."""
+    if hasattr(stream, "peek"):
+        return bytes(stream.peek(1)[:1])
+    byte = bytes(stream.read(1))
+    stream.seek(-len(byte), 1)
+    return byte
 
 
 def _array_rows(
@@ -161,17 +166,20 @@ def _frame(
     return pd.DataFrame(values)
 
 
-def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
-    """Return what to write where a line has many events in an object.
-
-    Files of OTTO have a list of them, and pandas writes an object for each column.
-    """
-    for key, value in parsed.items():
-        if isinstance(value, dict) and "0" in value:
-            return (
-                f"; {key!r:.80} has an object with a value for each row, as DataFrame.to_json "
-                "writes it: write with orient='records'"
+def _require_keys(place: str, parsed: Mapping[str, Any], keys: Collection[str]) -> None:
+    """Raise ColumnError unless an object has these keys, and none has the values of all rows."""
+    require_columns(place, list(parsed), keys, _hint_on_lists(parsed))
+    for key in keys:
+        if isinstance(parsed[key], dict):
+            raise ColumnError(
+                f"{place}: {key!r:.80} has an object, as DataFrame.to_json writes a column; write "
+                "with orient='records'"
             )
+
+
+def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
+    """Return what to write where a line has a list of events in an object, as in OTTO's files."""
+    for key, value in parsed.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             keys = ", ".join(map(str, value[0]))
             return (
