@@ -210,6 +210,29 @@ def test_what_says_nothing_new_runs_nothing(project: Project) -> None:
     assert planned(project, "--set-scatter", "users=3") == set()
 
 
+def numbers(project: Project) -> dict[str, bytes]:
+    """The files of numbers of a study."""
+    results = project.folder / "results"
+    paths = [*results.rglob("*.csv"), *results.rglob("*.csv.gz"), *results.rglob("*.npz")]
+    return {str(path.relative_to(results)): path.read_bytes() for path in paths}
+
+
+@pytest.mark.slow
+def test_after_another_config_and_back_the_numbers_are_those_of_a_fresh_run(
+    project: Project,
+) -> None:
+    fresh = numbers(project)
+    another = reduce(
+        merged, [CONFIG_EDITS[name][0] for name in ("seed", "core", "X.factors", "metrics")]
+    )
+    for changes in (another, {}):
+        edit(project, changes)
+        ran = project.snakemake("--cores", "2")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert (numbers(project) == fresh) is (not changes)
+    assert planned(project) == set()
+
+
 def test_a_run_says_that_jobs_used_other_versions(project: Project) -> None:
     """A newer library is installed after training, and a margin is stated."""
     path = project.folder / "results/made-up/models/X.json"
