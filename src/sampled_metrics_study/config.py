@@ -181,7 +181,7 @@ def _check_solvable(
 
 def _with_seeds(recommenders: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the recommenders, in which one with seeds is one for each of its seeds."""
-    of_each_seed = {}
+    expanded = {}
     for name, entry in recommenders.items():
         seeds = entry.get("seeds")
         if seeds and not recommender(entry).is_random:
@@ -189,10 +189,10 @@ def _with_seeds(recommenders: Mapping[str, dict[str, Any]]) -> dict[str, dict[st
                 f"recommenders.{name}.seeds: type {entry['type']} has no random start; leave it out"
             )
         for seed in seeds or []:
-            of_each_seed[f"{name} seed {seed}"] = {**entry, "seeds": [seed]}
+            expanded[f"{name} seed {seed}"] = {**entry, "seeds": [seed]}
         if not seeds:
-            of_each_seed[name] = entry
-    return of_each_seed
+            expanded[name] = entry
+    return expanded
 
 
 def _check_pair(pair: Sequence[str], recommenders: Mapping[str, Any]) -> None:
