@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import file_io
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.ranks.exact import ExactRanks, read_rank_tables
 from sampled_metrics_study import claims, comparison, fidelity
 from sampled_metrics_study.decided import exact_findings
@@ -77,7 +78,7 @@ def main(snakemake: Any) -> None:
         estimates=dict(zip(names, map(read_table, output.estimates), strict=True)),
         expected=dict(zip(names, map(read_table, output.expected), strict=True)),
         facts=read_facts(files.facts) if files.facts else {},
-        exact=exact_findings(ranks, params.metrics),
+        exact=exact_findings(ranks, CompareOptions(metrics=params.metrics)),
     )
     for name, entry in TABLES["dataset"].items():
         entry.write(name, inputs, output, subject=dataset)
