@@ -13,6 +13,7 @@ from sampled_metrics_study.data.events import binarize, k_core
 from sampled_metrics_study.data.formats import read_events
 from sampled_metrics_study.data.negatives import require_negatives
 from sampled_metrics_study.data.split import shared_last_times, split_events
+from sampled_metrics_study.data.times import split_options
 from sampled_metrics_study.jobs import run, stream
 
 
@@ -38,7 +39,7 @@ def main(snakemake: Any) -> None:
     all_items = len(events.item_ids)
     events = k_core(events, dataset["core"])
     rng = stream(params.seed, name, "split")
-    options = params.split
+    options = split_options(params.split, events.timestamps)
     split = split_events(events, **options, rng=rng)
     require_negatives(split, name, params.sizes)
     split.write(snakemake.output.split)

@@ -112,7 +112,6 @@ SPLIT = "<results>/{dataset}/split.npz"
 FACTS = "<results>/{dataset}/dataset.json"
 MODEL = "<results>/{dataset}/models/{recommender}.npz"
 VERSIONS_OF_RANKS = "<results>/{dataset}/ranks/{recommender}.json"
-TOY = "running example"  # a category of the report
 # the datasets whose tables are compared with the printed ones
 COMPARED = compared_with_paper(config)
 # ready-made ranks by (dataset, recommender)
@@ -172,6 +171,30 @@ def in_report(path, what, category="{dataset}", **labels):
             f"error: workflow/report/{caption}: is missing; write the caption of {path}"
         )
     return report(path, f"../report/{caption}", category=category, labels={"what": what, **labels})
+
+
+def files_of_figure(path, what, category="{dataset}"):
+    """The files of a figure, by name; none if the config leaves the figure out."""
+    name = Path(path).name
+    if config["figures"][name] is None:
+        return {}
+    key = name.replace("-", "_")
+    return {
+        f"{key}_csv": f"<results>/{path}.csv",
+        f"{key}_svg": in_report(f"<results>/{path}.svg", what, category),
+        f"{key}_png": f"<results>/{path}.png",
+    }
+
+
+def files_of_comparison(folder, of):
+    """The files of a comparison with the paper, by name."""
+    files = {}
+    for name, what in (("fidelity", "printed numbers"), ("claims", "claims in words")):
+        path = f"<results>/{folder}/{name}"
+        files[f"{name}_csv"] = f"{path}.csv"
+        files[f"{name}_md"] = f"{path}.md"
+        files[f"{name}_html"] = in_report(f"{path}.html", what, "comparison with the paper", of=of)
+    return files
 
 
 def own_files(wildcards):
@@ -245,6 +268,14 @@ def checksums(wildcards, threads):
     """The checksums that the config states for an archive."""
     name = getattr(wildcards, "dataset", None) or DOWNLOADS[wildcards.archive]
     return {key: config["datasets"][name][key] for key in ("md5", "sha256")}
+
+
+def seed_of(wildcards):
+    """The seed of the training of a recommender; that of one without a random start never changes."""
+    if not TRAINERS[wildcards.recommender].is_random:
+        return 0
+    [seed] = config["recommenders"][wildcards.recommender].get("seeds", [config["seed"]])
+    return seed
 
 
 # only factors have a precision; without them, another one does not rank again

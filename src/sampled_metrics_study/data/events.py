@@ -421,7 +421,9 @@ def _values(
     """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
     column = rows.frame[role]
     if role == "timestamp":
-        rule = f"a time ({timestamp_format})" if timestamp_format else "a number"
+        rule = "a number"
+        if timestamp_format:
+            rule = f"a time ({timestamp_format}) of the years 1678 to 2261"
         return *_times(column, timestamp_format), rule
     if role == "rating":
         numbers, is_wrong = _numbers(column)
