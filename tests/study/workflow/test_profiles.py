@@ -2,6 +2,7 @@
 
 import re
 
+import psutil
 import pytest
 import yaml
 from made_up_project import ROOT, Project
@@ -56,6 +57,15 @@ def test_jobs_ask_for_memory_by_the_facts_of_the_split(finished: Project) -> Non
     for rule in ("split", "train", "rank"):
         assert memory[rule], rule
         assert all(1000 <= int(size) <= 4000 for size in memory[rule]), rule
+
+
+def test_jobs_on_one_machine_share_its_memory_and_one_that_asks_for_more_runs_alone(
+    finished: Project,
+) -> None:
+    memory, _ = asked(finished, "--forceall", "--set-resources", "train:mem_mb=1000000000")
+    assert memory["train"] == {str(psutil.virtual_memory().total // 10**6)}
+    memory, _ = asked(finished, "--forceall", "--resources", "mem_mb=900")
+    assert memory["train"] == memory["rank"] == {"900"}
 
 
 @pytest.mark.slow
