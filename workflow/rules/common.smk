@@ -156,8 +156,12 @@ if settings.nodes is None and "mem_mb" not in settings.resources:
 
 
 def memory_of_split(wildcards, input, attempt):
-    """What a job asks for that reads events, in MB."""
-    return attempt * int(1000 + 30 * Path(input.archive).stat().st_size / 1e6)
+    """What a job asks for that reads events, in MB. A byte of a packed file holds more of them than one of a line."""
+    archive = Path(input.archive)
+    is_packed = archive.suffix in (".zip", ".whl", ".gz", ".parquet")
+    has_lists = config["datasets"][wildcards.dataset]["format"] == "item-lists"
+    times_file = 12 if is_packed or has_lists else 4
+    return attempt * int(250 + times_file * archive.stat().st_size / 1e6)
 
 
 def memory_of_model(wildcards, input, attempt):
@@ -165,7 +169,7 @@ def memory_of_model(wildcards, input, attempt):
     facts = json.loads(Path(input.facts).read_text(encoding="utf-8"))
     size = {key: facts[key] for key in ("users", "items", "events")}
     needed = TRAINERS[wildcards.recommender].memory(**size)
-    return attempt * int(1000 + (needed + 100 * size["events"]) / 1e6)
+    return attempt * int(250 + (needed + 40 * size["events"]) / 1e6)
 
 
 def threads_of_training(wildcards):
