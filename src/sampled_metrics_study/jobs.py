@@ -5,6 +5,8 @@ An error that a user can cause is one line.
 
 import hashlib
 import logging
+import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -114,6 +116,13 @@ def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
         logging.warning(
             "left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out))
         )
+
+
+def memory_of_machine() -> float:
+    """Return the bytes of the machine's memory; infinity where Python does not know them."""
+    if not hasattr(os, "sysconf"):  # Windows
+        return math.inf
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:

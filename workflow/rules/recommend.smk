@@ -12,6 +12,7 @@ rule train:
         "<results>/logs/{dataset}/train-{recommender}.log",
     benchmark:
         "<results>/benchmarks/{dataset}/train-{recommender}.tsv"
+    threads: threads_of_training
     resources:
         mem_mb=memory_of_model,
     params:
