@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from sampled_metrics_study.recommenders.recommender import Recommender
-
 SOURCE = Path(__file__).parents[1]
 
 PROJECT = ("sampled_metrics", "sampled_metrics_study")
@@ -60,11 +58,12 @@ def code_of_class(cls: type) -> str:
     It covers the files of the class and of its bases. For a class of one's own, it also covers the
     other files of its package, or those beside its module.
     """
-    modules = [base.__module__ for base in cls.__mro__ if issubclass(base, Recommender)]
-    files = [Path(str(sys.modules[name].__file__)) for name in modules]
-    if modules[0].partition(".")[0] not in PROJECT:
-        own = files[0]
-        levels = modules[0].count(".") + (own.name == "__init__.py")
+    modules = {base.__module__ for base in cls.__mro__}
+    others = [name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]
+    files = [Path(str(sys.modules[name].__file__)) for name in others]
+    if cls.__module__.partition(".")[0] not in PROJECT:
+        own = Path(str(sys.modules[cls.__module__].__file__))
+        levels = cls.__module__.count(".") + (own.name == "__init__.py")
         package = own.parents[max(levels - 1, 0)]
         files += package.rglob("*.py") if levels else package.glob("*.py")
     return _digest(files)
