@@ -208,7 +208,7 @@ REFUSED = [
     (2, "evaluate exact.csv --separator ::", "--separator"),
     (2, "evaluate exact.csv --json --csv", "give one of --json and --csv"),
     (2, "evaluate exact.csv --relevant-from 2", "--relevant-from"),
-    (2, "evaluate =exact.csv", "=exact.csv: has no name before the sign ="),
+    (2, "evaluate =exact.csv", "=exact.csv: needs a name before ="),
     (1, "expect a=exact.csv,other.csv --negatives 9", "2 seeds"),
     (2, "evaluate gone.csv --plot gone.gif", "gone.gif: "),
     (2, "compare exact.csv", "compare takes two recommenders or more, not only exact.csv"),

@@ -197,8 +197,8 @@ def test_a_discount_beyond_double_precision_leaves_nothing():
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("half-life-1", "half-life is 1.0; it has to be a finite number above 1"),
-        ("ndcg-log-0.5@10", "base is 0.5; it has to be a finite number above 1"),
+        ("half-life-1", "half-life is 1.0; it must be a finite number above 1"),
+        ("ndcg-log-0.5@10", "base is 0.5; it must be a finite number above 1"),
         ("rbp-1", "between 0 and 1"),
         ("rbp-0@10", "between 0 and 1"),
         ("rbp-.", "not a number"),

@@ -104,7 +104,7 @@ def _separator(context: click.Context, option: click.Parameter, text: str | None
         return None
     separator = _SEPARATORS.get(text, text)
     if len(separator) != 1 or not separator.isascii():
-        raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
+        raise ConfigError(f"--separator must be one character or tab, not {separator!r}")
     return separator
 
 
@@ -223,8 +223,7 @@ class OutputFile(click.Path):
         """Return the path."""
         if value == "-" and not self.allow_dash:
             self.fail(
-                "standard output (-) is not possible here; name a file, or ./- for one that is "
-                "called so"
+                "standard output (-) is not possible here; name a file (./- for a file called -)"
             )
         return str(super().convert(value, param, ctx))
 
@@ -279,13 +278,13 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
     A file that exists may have a = in its name.
 
     Raises:
-        ConfigError: there is nothing before the sign =.
+        ConfigError: there is no name before =.
     """
     name, equals, paths = argument.partition("=")
     if not equals or os.path.exists(argument):
         return None, [argument]
     if not name.strip():
-        raise ConfigError(f"{argument}: has no name before the sign =")
+        raise ConfigError(f"{argument}: needs a name before =")
     return printable(name.strip()), paths.split(",")
 
 
