@@ -67,12 +67,10 @@ def tall(draw, seeds):
 def ranks_of_all(draw, seeds):
     """The ranks of all recommenders in some form, and the options of it."""
     options = {"by": "model"} | ({"seeds": "run"} if len(seeds) > 1 else {})
-    forms = ["tall", "tall with an index", "columns", "mapping"]
-    form = draw(st.sampled_from(forms if len(seeds) > 1 else [*forms, "wide"]))
+    forms = ["tall", "tall with an index", "columns"]
+    form = draw(st.sampled_from(forms if len(seeds) > 1 else [*forms, "mapping", "wide"]))
     if form == "mapping":
-        return {
-            name: [frame(draw(Rows), name, seed) for seed in seeds] for name in RECOMMENDERS
-        }, {}
+        return {name: frame(draw(Rows), name, seeds[0]) for name in RECOMMENDERS}, {}
     if form == "wide":
         rows = draw(Rows)
         names = {name: frame(rows, name, seeds[0])["rank"] for name in RECOMMENDERS}
