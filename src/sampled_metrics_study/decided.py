@@ -1,6 +1,5 @@
 """What the exact ranks decide, and Tables 3 and 4 with it."""
 
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,7 +12,6 @@ from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.verdict import VERDICTS
 from sampled_metrics.core.evaluation.wording import remarks
 from sampled_metrics.core.ranks.exact import ExactRanks
-from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics_study import tables
 from sampled_metrics_study.repetitions import VARIANTS
@@ -27,13 +25,12 @@ class Exact(NamedTuple):
 
     Attributes:
         values: columns recommender, metric, value, low and high, with intervals at 95 %.
-        decided: (metric, better, worse) of the decided pairs, best first; None if the users cannot
-            be compared.
+        decided: (metric, better, worse) of the decided pairs, best first.
         on_margin: sentences on which metrics differ by more or less than the margin.
     """
 
     values: pd.DataFrame
-    decided: Sequence[tuple[str, str, str]] | None
+    decided: Sequence[tuple[str, str, str]]
     on_margin: Sequence[str] = ()
 
 
@@ -48,11 +45,7 @@ def exact_findings(ranks: Mapping[str, ExactRanks], options: CompareOptions) -> 
     ]
     if len(ranks) < 2:
         return Exact(values, [])
-    try:
-        by_metric = compare_with(ranks, CompareOptions(metrics=options.metrics)).by_metric
-    except DataError as error:  # ready-made ranks whose users have other names or another order
-        logging.getLogger(__name__).warning("the exact ranks are not compared by user: %s", error)
-        return Exact(values, None)
+    by_metric = compare_with(ranks, CompareOptions(metrics=options.metrics)).by_metric
     decided = [
         (label, standings.rows[better].name, standings.rows[worse].name)
         for label, standings in by_metric.items()
@@ -65,12 +58,10 @@ def exact_findings(ranks: Mapping[str, ExactRanks], options: CompareOptions) -> 
     return Exact(values, decided, remarks(on_margin, compared.setting))
 
 
-def is_decided(
-    table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | None
-) -> "pd.Series[bool]":
+def is_decided(table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]]) -> "pd.Series[bool]":
     """Return whether the exact ranks decide the order of the pair, for each row of Table 4."""
     rows = zip(table_4["metric"], table_4["better"], table_4["worse"], strict=True)
-    return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
+    return pd.Series([row in decided for row in rows], index=table_4.index, dtype=bool)
 
 
 WITHOUT_REPETITIONS = "Without repetitions"
@@ -83,7 +74,7 @@ def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     Bold are the best by the exact metric, and those that are not decided to be worse.
     """
     cells = tables.cells_3(table)
-    if exact.decided is not None and table["recommender"].nunique() > 1:
+    if table["recommender"].nunique() > 1:
         rows_of_best = exact.values.groupby("metric")["value"].idxmax()
         best = exact.values.loc[rows_of_best, ["metric", "recommender"]]
         best_keys = set(best.itertuples(index=False, name=None))
@@ -121,8 +112,7 @@ def table_4(
         half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
         is_best = share.loc[best].to_numpy() - share <= half_width
     cells["cell"] = cells["cell"].where(~(decided & is_best), "**" + cells["cell"] + "**")
-    otherwise = "not compared" if exact.decided is None else "undecided"
-    words = decided.map({True: "decided", False: otherwise})
+    words = decided.map({True: "decided", False: "undecided"})
     order = cells.assign(cell=words, estimator="Exact order").drop_duplicates(keys)
     wide = tables.wide(cells, keys)
     wide.insert(2, "Exact order", tables.wide(order, keys)["Exact order"])
