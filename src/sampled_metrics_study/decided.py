@@ -1,7 +1,8 @@
 """What the exact ranks decide, and Tables 3 and 4 with it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from sampled_metrics.core.evaluation.wording import remarks
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics_study import tables
-from sampled_metrics_study.repetitions import VARIANTS
+from sampled_metrics_study.inputs import Inputs
+from sampled_metrics_study.repetitions import VARIANTS, part_of_size, sizes_of
 
 _ON_MARGIN = {*VERDICTS, "by-margin", "margin", "relative-margin"}
 """Kinds of findings on a margin; verdicts are sentences if there are two recommenders."""
@@ -68,12 +70,12 @@ WITHOUT_REPETITIONS = "Without repetitions"
 """Start of the headings of sections with exact expectations."""
 
 
-def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
+def cells_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     """Lay out Table 3.
 
     Bold are the best by the exact metric, and those that are not decided to be worse.
     """
-    cells = tables.cells_3(table)
+    cells = tables.texts_3(table)
     if table["recommender"].nunique() > 1:
         rows_of_best = exact.values.groupby("metric")["value"].idxmax()
         best = exact.values.loc[rows_of_best, ["metric", "recommender"]]
@@ -88,7 +90,7 @@ def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     return tables.wide(cells, ["metric", "recommender"])
 
 
-def table_4(
+def cells_4(
     table: pd.DataFrame, exact: Exact, repetitions: int | None, column: str = "correct"
 ) -> pd.DataFrame:
     """Lay out Table 4 with a column that says whether the exact ranks decide a row.
@@ -98,7 +100,7 @@ def table_4(
     The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators. Without
     repetitions (None), the shares are exact, and those of the largest one, as shown, are bold.
     """
-    cells = tables.cells_4(table, column)
+    cells = tables.texts_4(table, column)
     keys = ["pair", "metric"]
     groups = [cells[key] for key in keys]
     decided = is_decided(cells, exact.decided)
@@ -119,13 +121,32 @@ def table_4(
     return wide
 
 
+def _of_every_size(
+    layout: Callable[[pd.DataFrame, Exact, int], list[Section]],
+) -> Callable[[pd.DataFrame, Inputs], list[Section]]:
+    """Return a function that lays out the parts of every m."""
+
+    @wraps(layout)
+    def sections(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
+        return [
+            (heading if m is None else f"m = {m}. {heading}", cells)
+            for m in sizes_of(table)
+            for heading, cells in layout(
+                part_of_size(table, m), inputs.exact, inputs.options["repetitions"]
+            )
+        ]
+
+    return sections
+
+
+@_of_every_size
 def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
     """Lay out Table 3, a section for each reading; values in per cent.
 
     The last section compares the means with their exact expectations.
     """
     sections = [
-        (VARIANTS[str(name)].heading, table_3(rows, exact))
+        (VARIANTS[str(name)].heading, cells_3(rows, exact))
         for name, rows in table.groupby("reading", sort=False)
     ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
@@ -144,6 +165,7 @@ def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     return [*sections, (heading, pd.DataFrame(rows, columns=columns))]
 
 
+@_of_every_size
 def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
     """Lay out Table 4, a section for each reading, in per cent of repetitions.
 
@@ -157,9 +179,9 @@ def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     by_reading = [
         (VARIANTS[str(name)].heading, rows) for name, rows in table.groupby("reading", sort=False)
     ]
-    counted = [(heading, table_4(rows, exact, repetitions)) for heading, rows in by_reading]
+    counted = [(heading, cells_4(rows, exact, repetitions)) for heading, rows in by_reading]
     expected = [
-        (probabilities + heading, table_4(rows, exact, None, "correct_exact"))
+        (probabilities + heading, cells_4(rows, exact, None, "correct_exact"))
         for heading, rows in by_reading
     ]
     return [*counted, *expected]

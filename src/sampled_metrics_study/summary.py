@@ -273,9 +273,9 @@ def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
         for m in sizes_of(table) if len(table) else []:  # a single recommender has no pairs
             cells = part_of_size(table[table["reading"] == reading], m)
             if name == "table-3":
-                wide = decided.table_3(cells, dataset.exact)
+                wide = decided.cells_3(cells, dataset.exact)
             else:
-                wide = decided.table_4(cells, dataset.exact, repetitions)
+                wide = decided.cells_4(cells, dataset.exact, repetitions)
             size = "" if m is None else f"m = {m}. "
             heading = f"{size}{VARIANTS[reading].heading}"
             parts[name].append({"heading": heading, "table": laid_out(wide)})

@@ -15,6 +15,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import tables
 from sampled_metrics_study.decided import Exact, exact_findings
+from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.repetitions import Evaluation, by_size, estimates, exact_moments, samples
 from sampled_metrics_study.summary import Studied, answer, summary
 
@@ -510,8 +511,8 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
         (),
         rank_tables,
         findings,
-        tables.table_3(rank_tables, runs, expected),
-        tables.table_4(rank_tables, runs, expected),
+        tables.table_3(Inputs({}, ranks=rank_tables, estimates=runs, expected=expected)),
+        tables.table_4(Inputs({}, ranks=rank_tables, estimates=runs, expected=expected)),
     )
     page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
