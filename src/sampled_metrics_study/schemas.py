@@ -59,7 +59,7 @@ def _settle(value: Any, schema: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict):
         return value
     properties = schema.get("properties", {})
-    schema_of_rest = schema.get("additionalProperties")
+    schema_of_rest: Any = schema.get("additionalProperties")
     keeps_order = isinstance(schema_of_rest, Mapping)
     stated = dict(value)
     value.clear()
