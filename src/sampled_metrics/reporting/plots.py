@@ -329,23 +329,11 @@ def _values(table: pd.DataFrame) -> Picture:
     subject = "value" if "value" in table else "true metric"
     panels = _panels(table, "value", f"{subject}, {interval}", is_filled)
     if "assumes" in table:
-        return Picture(panels, _assumptions(table, interval))
+        hollow = "" if all(is_filled) else captions.HOLLOW_BIAS
+        sentences = (captions.assumed_by_estimators(table, interval), hollow)
+        return Picture(panels, " ".join(filter(None, sentences)))
     over = captions.over_users_and_seeds if "inference" in table else captions.over_users
     return Picture(panels, over(interval))
-
-
-def _assumptions(table: pd.DataFrame, interval: str) -> str:
-    """Return sentences on what the intervals of `correct` assume."""
-    varying = table.groupby("estimator")["assumes"].nunique() > 1  # among recommenders
-    names_by_assumption: dict[str, list[str]] = {}
-    for row in table.to_dict("records"):
-        differs = varying[row["estimator"]] and "recommender" in table
-        recommender = str(row["recommender"]) if differs else ""
-        name = captions.estimator_in_words(str(row["estimator"]), recommender)
-        names = names_by_assumption.setdefault(str(row["assumes"]), [])
-        if name not in names:
-            names.append(name)
-    return captions.assumed_by_estimators(names_by_assumption, interval)
 
 
 def _differences(table: pd.DataFrame) -> Picture:

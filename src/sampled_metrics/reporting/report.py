@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics import __version__, file_io
 from sampled_metrics.checks import enumerated
-from sampled_metrics.core.estimators import BOUNDS, estimator, estimator_name
+from sampled_metrics.core.estimators import BOUNDS, estimator
 from sampled_metrics.core.evaluation import correct, evaluate, wording
 from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.comparison import Comparison
@@ -45,8 +45,8 @@ ESTIMATORS = ("decreasing", "free", "uncorrected")
 MORE_ESTIMATORS = ("bv-0.1", "mle")
 """Estimators of sampled ranks that are shown if they are valid for the sample."""
 
-_LEADING = ("group", "metric", "a", "b", "conclusion", "size")
-"""Columns of a comparison that are shown before the numbers."""
+_LEADING = ("group", "inference", "metric", "a", "b", "conclusion", "size")
+"""Columns of a comparison that are shown before the numbers, as a wide table is scrolled."""
 
 
 @on_one_thread
@@ -317,16 +317,9 @@ def _comparison(
 
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
-    text = table.as_text().reset_index(drop=True)
-    for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
-        if column in text:
-            text[column] = text[column].map(name_of)
-    if "conclusion" in text:  # before the numbers, as a wide table goes on beyond the page
-        leading = [name for name in _LEADING if name in text]
-        text = text[[*leading, *text.columns.difference(leading, sort=False)]]
-    headings = {column: column.replace("_", " ").capitalize() for column in text}
-    headings |= Verdict.headings(*(names or ("A", "B")))
-    return text.rename(columns=headings)
+    leading = [name for name in _LEADING if name in table] if "conclusion" in table else []
+    ordered = table[[*leading, *table.columns.difference(leading, sort=False)]]
+    return ordered.in_words(Verdict.headings(*(names or ("A", "B"))))
 
 
 # --- by group -----------------------------------------------------------------------------------
