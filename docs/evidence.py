@@ -65,13 +65,13 @@ LESSONS = {
         "*decreasing* misses: the assumption does not hold for every model. *free* holds."
     ),
     ("Rao et al. 2022 SIGIR", "MS COCO text to image, 1K and 5K", "VSE++  [unified]"): (
-        "No ranks give both values. The negatives are shared by the queries of a fold."
+        "The queries of a fold share their negatives, and *free* misses by .001."
     ),
     (
         "Rao et al. 2022 SIGIR",
         "MS COCO text to image, 1K and 5K",
         "CAMERA (random initialization Bert)  [unified]",
-    ): "HR@5 has the same contradiction. A misprint, or values of two models.",
+    ): "No ranks give its HR@5 on both sizes. A misprint, or values of two models.",
 }
 """What cases that are on the page show, by source, data set and model."""
 

@@ -8,6 +8,7 @@ import jinja2
 import pandas as pd
 
 from sampled_metrics import file_io
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.ranks.exact import read_rank_tables
 from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import provenance
@@ -39,7 +40,7 @@ def read_studied(
     names = list(config["recommenders"])
     for index, (name, trained) in enumerate(params.trained.items()):
         ranks = read_rank_tables(names, inputs.ranks[index * len(names) : (index + 1) * len(names)])
-        exact = exact_findings(ranks, config["metrics"], config["margin"])
+        exact = exact_findings(ranks, CompareOptions.from_config(config))
         facts = archives.get(name)
         figures = [
             {

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import file_io
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.ranks.exact import ExactRanks, read_rank_tables
 from sampled_metrics_study import table_files
 from sampled_metrics_study.entries import TABLES, function
@@ -62,7 +63,7 @@ def read_inputs(snakemake: Any) -> Inputs:
         estimates=dict(zip(names, map(read_table, output.estimates), strict=True)),
         expected=dict(zip(names, map(read_table, output.expected), strict=True)),
         facts=read_facts(files.facts) if files.facts else {},
-        exact=function("decided.exact_findings")(ranks, params.metrics),
+        exact=function("decided.exact_findings")(ranks, CompareOptions(metrics=params.metrics)),
     )
 
 

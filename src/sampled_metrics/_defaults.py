@@ -3,10 +3,10 @@
 The command shows them, and starts without the modules that use them.
 """
 
-METRICS = ("recall@10", "ndcg@10", "ap", "auc")
+DEFAULT_METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
 
-ESTIMATORS = ("decreasing", "free")
+DEFAULT_ESTIMATORS = ("decreasing", "free")
 """The default estimators.
 
 Their intervals are of the truth: if better ranks are more frequent in the better half, and without

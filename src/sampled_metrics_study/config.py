@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sampled_metrics.core.estimators import linear_estimator
-from sampled_metrics.core.inference.families import Margin
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.metrics import metric, metrics_by_label
 from sampled_metrics.core.ranks.exact import ExactRanks, exact_ranks, require_same_events
 from sampled_metrics.core.sampling.distributions import SamplingDesign
@@ -146,8 +146,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     _check_solvable(
         "figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config
     )
-    if config["margin"] is not None:
-        Margin.from_given(config["margin"]).require_possible(metrics_by_label(config["metrics"]))
+    CompareOptions.from_config(config).require_possible(metrics_by_label(config["metrics"]))
     if budget:
         _check_pair(budget["pair"], config["recommenders"])
     if config["toy"] is not None:

@@ -33,7 +33,7 @@ REFUSED = {
     5: "the path of a file to write is text or a Path, not 5",
     b"b.txt": "the path of a file to write is text or a Path, not b'b.txt'",
     "": "the name of a file to write is empty",
-    "b\0.txt": r"b\x00.txt: has a zero byte, which no path has",
+    "b\0.txt": r"b\x00.txt: cannot be written: embedded null byte",
     "b" * 300: f"{'b' * 300}: cannot be written: File name too long",
 }
 

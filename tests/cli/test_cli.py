@@ -218,12 +218,6 @@ REFUSED = [
     (2, f"{RANK_FACTORS} --seed 3", "--seed is for --negatives"),
     (
         2,
-        f"{RANK} --scores u.npy --held-out u.npy --training u.npy --separator ;",
-        "--separator is for csv files",
-    ),
-    (2, "evaluate t.parquet --separator ;", "--separator is for csv files"),
-    (
-        2,
         "compare exact.csv other.csv --replacement",
         "--replacement is for ranks among sampled negatives",
     ),

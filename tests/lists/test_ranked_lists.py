@@ -121,7 +121,7 @@ UNGRADED = table(GRADES, "relevance").drop(columns="relevance")
             {"u": {"a": 1}},
             {"u": {"a": 2000}},
             {"metrics": "ndcg-exp"},
-            "the gain of user row 0 is inf in column 0 ",
+            "NDCG-exp: the gain of the grade 2000 is infinite",
         ),
         ({"u": {"a": np.nan}}, GRADES, {}, "ranks, row 1: score must be a number, not nan"),
         (ROWS.assign(score="x"), GRADES, {}, "ranks, row 1: score must be a number, not 'x'"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sampled_metrics._defaults import METRICS
+from sampled_metrics._defaults import DEFAULT_METRICS
 from sampled_metrics.checks import MOST
 from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
@@ -92,17 +92,7 @@ def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-class File(click.Path):
-    """A file. No command line has a path with a zero byte, but a caller from Python may."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the path."""
-        if "\0" in str(value):
-            self.fail(f"{value!r} has a zero byte, which no path has")
-        return str(super().convert(value, param, ctx))
-
-
-FILE = File(path_type=str, allow_dash=True)
+FILE = click.Path(path_type=str, allow_dash=True)
 RANKS = click.argument("ranks", type=FILE, nargs=-1, required=True)
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 
@@ -136,7 +126,7 @@ TRAINING_AND_HELD_OUT = together(
     SEPARATOR,
 )
 WHOLE = click.IntRange(1, MOST)
-METRIC_LIST = label_option("metrics", METRICS)
+METRIC_LIST = label_option("metrics", DEFAULT_METRICS)
 CANDIDATES = click.option(
     "--candidates",
     type=WHOLE,
@@ -161,7 +151,7 @@ DRAWN = click.option(
 
 
 LISTS = together(
-    label_option("metrics", METRICS, "mrr in place of auc for lists"),
+    label_option("metrics", DEFAULT_METRICS, "mrr in place of auc for lists"),
     click.option(
         "--relevance",
         type=FILE,
@@ -200,12 +190,6 @@ BY = together(
     SEEDS,
 )
 
-MARGIN = click.option(
-    "--margin",
-    metavar="NUMBER|PERCENT%",
-    help="The smallest difference that matters, such as 0.005 or 2%.",
-)
-
 GROUPS = click.option(
     "--groups",
     metavar="NAME|FILE:NAME",
@@ -217,8 +201,18 @@ CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
 )
 
+COMPARING = together(
+    click.option(
+        "--margin",
+        metavar="NUMBER|PERCENT%",
+        help="The smallest difference that matters, such as 0.005 or 2%.",
+    ),
+    CONFIDENCE_LEVEL,
+)
+"""The options of `compare` that `report` takes, too."""
 
-class OutputFile(File):
+
+class OutputFile(click.Path):
     """A file to write; - is standard output where it is allowed.
 
     `Command` checks that it can be written.
@@ -231,11 +225,7 @@ class OutputFile(File):
                 "standard output (-) is not possible here; name a file, or ./- for one that is "
                 "called so"
             )
-        return super().convert(value, param, ctx)
-
-
-_TEXTS = ("ranks", "relevance", "training", "held_out")  # arguments that may be csv files
-_BINARY = (".parquet", ".npy", ".npz")
+        return str(super().convert(value, param, ctx))
 
 
 class Command(click.Command):
@@ -246,16 +236,8 @@ class Command(click.Command):
         inputs = _paths(ctx, [option for option in self.params if option.type is FILE])
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
-        self._refuse_idle_separator(ctx)
         self._require_outputs(ctx, [path for path in inputs if path != "-"])
         return super().invoke(ctx)
-
-    def _refuse_idle_separator(self, ctx: click.Context) -> None:
-        """Raise an error of usage if there is a separator, and no file is csv."""
-        texts = _paths(ctx, [option for option in self.params if option.name in _TEXTS])
-        are_binary = texts and all(path.lower().endswith(_BINARY) for path in texts)
-        if ctx.params.get("separator") and are_binary:
-            raise click.UsageError("--separator is for csv files, and there is none")
 
     def _require_outputs(self, ctx: click.Context, input_files: list[str]) -> None:
         """Raise an error unless the result can be written, and to no file that is read."""

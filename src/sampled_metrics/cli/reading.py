@@ -253,7 +253,4 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     ]
     if len(set(names)) < len(names):
         names = list(map(printable, paths))
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"{name}: is given twice")
     return names

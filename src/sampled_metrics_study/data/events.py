@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics.checks import Ints, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
-from sampled_metrics.core.data.tables import Place, Rows, refuse_rows
+from sampled_metrics.core.data.tables import Location, Rows, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 
 _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # str(int(text)) == text
@@ -354,14 +354,14 @@ def events_of_rows(
                 lacks_format = role == "timestamp" and timestamp_format is None
                 hint = _FORMAT if lacks_format else _SKIP
                 message = partial(_must_be, labels[role], rule, rows.frame[role], hint, has_options)
-                refuse_rows(is_wrong, message, rows.place)
+                refuse_rows(is_wrong, message, rows.location)
             wrong |= is_wrong
         malformed = rows.skipped + int(wrong.sum())
         untold += malformed
         counts.malformed += malformed
         counts.rows += rows.skipped + len(wrong)
         if "timestamp" in columns and timestamp_format is None:
-            exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
+            exact_times.require(columns["timestamp"], labels["timestamp"], rows.location)
         if kept is not None:
             keep = rows.frame["keep"]
             keep = as_text(keep) if keep.dtype.kind in "if" else keep
@@ -441,7 +441,7 @@ class _ExactTimes:
         self._large = ""
         self._has_decimals = False
 
-    def require(self, times: NDArray[Any], label: str, place: Place) -> None:
+    def require(self, times: NDArray[Any], label: str, place: Location) -> None:
         """Refuse large timestamps in a file where others have decimals.
 
         The times are those of the next rows of the file.
@@ -478,10 +478,12 @@ def _ids(
         return column.to_numpy(), np.zeros(len(column), dtype=np.bool_)
     ids = id_column(column)
     refuse_rows(
-        ids.is_inexact, lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}", rows.place
+        ids.is_inexact,
+        lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}",
+        rows.location,
     )
     is_wrong = np.append(ids.ids.str.contains("\n", regex=False), True)
-    return ids.text, is_wrong[ids.number]
+    return ids.text, is_wrong[ids.codes]
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.core.data.tables import NEEDS_PYARROW, Place, Rows, Text, refuse_rows
+from sampled_metrics.core.data.tables import NEEDS_PYARROW, Location, Rows, Text, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.file_io import reading
 
@@ -80,7 +80,7 @@ def list_rows(
         before += len(items)
 
 
-def _line_place(name: str, lines: Any) -> Place:
+def _line_place(name: str, lines: Any) -> Location:
     """Return the place of each row of a file, from the numbers of the lines."""
     return lambda row: f"{name}, line {lines[row]}"
 
@@ -228,7 +228,7 @@ def parquet_rows(
         before += batch.num_rows
 
 
-def _row_place(name: str, before: int) -> Place:
+def _row_place(name: str, before: int) -> Location:
     return lambda row: f"{name}, row {before + row + 1}"
 
 

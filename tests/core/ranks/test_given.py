@@ -178,12 +178,12 @@ def test_expectations_are_those_over_every_way_to_break_the_ties(rows, label, be
 @pytest.mark.parametrize(
     ("column", "values", "says"),
     [
-        ("candidates", 9, "candidates must have one dimension"),
+        ("candidates", 9, "one dimension"),
         ("above", [0, 0.5], "above must be integers, not float64"),
-        ("tied", [[0], [1]], "tied must have one dimension"),
-        ("tied", [0], "differ in length"),
-        ("groups", np.array(["a"]), "differ in length"),
-        ("user", ["ada", None], "user must not have missing values"),
+        ("tied", [[0], [1]], "one dimension"),
+        ("tied", [0], "same length"),
+        ("groups", np.array(["a"]), "same length"),
+        ("user", ["ada", None], "no user"),
         ("above", np.ma.masked_array([0, 1], [0, 1]), "masked"),
         ("above", [0, -1], "^user 'ben': above .-1. and tied .2."),
         ("tied", [0, -1], "^user 'ben': above .3. and tied .-1."),
