@@ -14,6 +14,7 @@ from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import provenance
 from sampled_metrics_study.decided import exact_findings
 from sampled_metrics_study.jobs import run
+from sampled_metrics_study.older import differences
 from sampled_metrics_study.own_files import read_facts, read_table
 from sampled_metrics_study.reference import stand_in
 from sampled_metrics_study.summary import Studied, summary
@@ -81,6 +82,7 @@ def main(snakemake: Any) -> None:
         for paths in (inputs.fidelity, inputs.claims)
     )
     jobs = [read_facts(path) for path in inputs.versions]
+    older = differences(inputs.versions, jobs, config)
     jobs.append(provenance.versions("write the summary"))
     versions = provenance.gathered(jobs)
     data = provenance.checksums(inputs.ranks, archives)
@@ -97,6 +99,7 @@ def main(snakemake: Any) -> None:
         printed,
         claims,
         snakemake.params.kinds,
+        older,
     )
     file_io.write_text(snakemake.output.page, page)
     made_from = {

@@ -108,9 +108,7 @@ def test_a_full_disk_is_one_line(monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(
-        WriteError, match=r"table\.csv: cannot be written: No space left on device$"
-    ):
+    with pytest.raises(WriteError, match=r"table\.csv.*No space left"):
         file_io.write_csv("table.csv", TABLE)
     assert names() == []
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from sampled_metrics._defaults import DEFAULT_METRICS
+from sampled_metrics._registry import has_package
 from sampled_metrics.checks import MOST
 from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
@@ -103,7 +104,7 @@ def _separator(context: click.Context, option: click.Parameter, text: str | None
         return None
     separator = _SEPARATORS.get(text, text)
     if len(separator) != 1 or not separator.isascii():
-        raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
+        raise ConfigError(f"--separator must be one character or tab, not {separator!r}")
     return separator
 
 
@@ -222,8 +223,7 @@ class OutputFile(click.Path):
         """Return the path."""
         if value == "-" and not self.allow_dash:
             self.fail(
-                "standard output (-) is not possible here; name a file, or ./- for one that is "
-                "called so"
+                "standard output (-) is not possible here; name a file (./- for a file called -)"
             )
         return str(super().convert(value, param, ctx))
 
@@ -278,13 +278,13 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
     A file that exists may have a = in its name.
 
     Raises:
-        ConfigError: there is nothing before the sign =.
+        ConfigError: there is no name before =.
     """
     name, equals, paths = argument.partition("=")
     if not equals or os.path.exists(argument):
         return None, [argument]
     if not name.strip():
-        raise ConfigError(f"{argument}: has no name before the sign =")
+        raise ConfigError(f"{argument}: needs a name before =")
     return printable(name.strip()), paths.split(",")
 
 
@@ -304,6 +304,8 @@ class FigureFile(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path; its ending is that of a format."""
+        if not has_package("reporting"):
+            raise ConfigError("--plot: sampled_metrics.reporting is not installed")
         from sampled_metrics.reporting.drawing import check_ending  # loads matplotlib
 
         check_ending(value)

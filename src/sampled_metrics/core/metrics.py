@@ -98,7 +98,7 @@ def half_life_discount(half_life: float) -> Discount:
 def above(name: str, value: float, bound: float) -> float:
     """Return a parameter, or raise ConfigError if it is not a finite number above a bound."""
     if not is_real(value) or not bound < value < np.inf:
-        raise ConfigError(f"{name} is {value!r}; it has to be a finite number above {bound:g}")
+        raise ConfigError(f"{name} is {value!r}; it must be a finite number above {bound:g}")
     return float(value)
 
 

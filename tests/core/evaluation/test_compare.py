@@ -491,9 +491,7 @@ def test_values_are_those_of_the_same_user_in_any_order_of_rows():
 
 def test_bounds_have_no_values_of_users():
     table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
-    with pytest.raises(
-        DataError, match=r"by_user: strict bounds have no value of a user; .*bv-0.1"
-    ):
+    with pytest.raises(DataError, match=r"by_user"):
         table.by_user  # noqa: B018
 
 

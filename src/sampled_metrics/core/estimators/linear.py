@@ -505,7 +505,7 @@ class BiasVariance(LinearEstimator):
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:
             raise ConfigError(
-                f"γ of a bias-variance estimator must lie in [0, 1], not {self.gamma}"
+                f"γ of a bias-variance estimator must be from 0 to 1, not {self.gamma}"
             )
 
     def __str__(self) -> str:

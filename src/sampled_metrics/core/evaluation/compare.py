@@ -187,8 +187,8 @@ def compare(
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than
         two recommenders), value_a, value_b, difference (b - a), low, high, p_value (two-sided),
-        conclusion (a name, undecided, or no verdict; the name of a recommender that is called so is
-        in quotation marks), users. With a margin, the conclusion may be equivalent, which means
+        conclusion (a name, undecided, or no verdict; a recommender with one of these names is in
+        quotation marks), users. With a margin, the conclusion may be equivalent, which means
         that the interval is within ± the margin, and there are more columns: relative (the
         difference as a part of the worse value), higher_a and higher_b (shares of users for whom
         each ranks the held-out item higher, or whose list has the higher metric; missing for staged
