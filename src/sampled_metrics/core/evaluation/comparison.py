@@ -171,10 +171,10 @@ class Comparison(Result):
 
     @property
     def _latex_note(self) -> str:
-        of_letters = letters(self.setting, by_group="group" in self)
+        convention = letters(self.setting, by_group="group" in self)
         runs = over_runs(self["inference"]) if "inference" in self else ""
         assumptions = assumed(self.findings, self.setting)
-        return " ".join(filter(None, [self._latex_parameters, of_letters, runs, *assumptions]))
+        return " ".join(filter(None, [self._latex_parameters, convention, runs, *assumptions]))
 
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of each group, with the letters of its standings.
