@@ -18,7 +18,8 @@ ADAPTERS := .venv-adapters
 LOWEST := .venv-lowest
 AUDIT := $(VENV)/audit/ready
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
+# jobs say themselves what they do
+SNAKEMAKE = $(BIN)/snakemake --quiet host rules progress --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo reproduce report test test-all test-rooms mutants same-numbers test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
@@ -40,7 +41,7 @@ $(READY): $(LOCKED) pyproject.toml
 	@touch $@
 
 demo: $(READY)  ## run the study on published ranks and MovieLens 100K; needs no download site
-	$(BIN)/snakemake --cores $(CORES) --configfile examples/demo.yaml
+	$(BIN)/snakemake --quiet host rules progress --cores $(CORES) --configfile examples/demo.yaml
 	@echo "begin with results/summary.html"
 
 reproduce: $(READY)  ## run the whole study, from the archive to results/summary.html
