@@ -497,8 +497,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "paired-by-position",
         REMARK,
-        "Users are paired by position, so row i of each table is taken to be the same user. There "
-        "is no column user in {without:.200}.",
+        "Users are paired by position: row i of each table is taken to be the same user.",
         when="a table has no column user",
         action="add the column user, or make sure that the rows have the same order",
         values="tables: those that are paired so; without: those of them that have no column user",
