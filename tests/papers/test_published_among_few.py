@@ -106,7 +106,8 @@ def test_popularity_orders_nothing():
     assert not {kind for kind in kinds(result) if kind.endswith(("order", "undecided"))}
 
 
-N, M = 6, 3
+N = 6
+M = 3
 
 
 def samples(replacement):

@@ -7,7 +7,9 @@ import sampled_metrics as sm
 from sampled_metrics.core.metrics import metric
 from sampled_metrics.errors import DataError
 
-ROWS, M, N = 400, 30, 1000
+ROWS = 400
+M = 30
+N = 1000
 
 
 def scores_without_ties(rng):

@@ -500,13 +500,14 @@ def published(
     _require_bounds(chosen)
     is_popular = _is_popular(drawn, exact)
     uncorrected = [label for label, estimator in chosen.items() if estimator.is_uncorrected]
-    are_all_drawn = sizes == [negatives + 1] and not replacement
-    if uncorrected and are_all_drawn:  # both questions are the same
-        chosen = {label: chosen[label] for label in uncorrected}
     bounding = {
         label: estimator for label, estimator in chosen.items() if not estimator.is_uncorrected
     }
     shapes = sorted(map(str, bounding.values()), key=SHAPES.index)
+    are_all_drawn = sizes == [negatives + 1] and not replacement
+    if uncorrected and are_all_drawn:  # both questions are the same
+        bounding = {}
+        shapes = [FREE]
     # read the values
     values = by_name(values)
     metrics_by_name = {
@@ -580,7 +581,7 @@ def published(
     table.findings = ()
     on_order = list[Finding]()
     if not is_popular:
-        on_order += _verdicts(bounds_by_name, list(wanted)) if shapes else []
+        on_order += _verdicts(bounds_by_name, list(wanted)) if bounding else []
         on_order += _verdicts_on_samples(ends_in_samples, negatives + 1)
     return table.found([*on_order, *on_tables, *on_values, *on_exact])
 
