@@ -5,6 +5,9 @@ PYTHON ?= python3
 CORES ?= 2
 CONFIG ?=
 MINUTES ?= 60
+NUMBER ?= 50
+SEED ?= 0
+BASE ?= origin/main
 VENV := .venv
 BIN := $(VENV)/bin
 LOCKED := $(VENV)/locked
@@ -18,7 +21,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce report test test-all test-rooms test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
+.PHONY: help demo reproduce report test test-all test-rooms mutants same-numbers test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -51,12 +54,19 @@ report: reproduce  ## put all results of the study into one file, results/report
 PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
 SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
-test: $(READY)  ## the tests, and those of the core alone: about four minutes on two cores
-	$(PYTEST)
+# the tests of the core and of the base run in a copy that has no other package
+test: $(READY)  ## the tests: about three minutes on two cores
+	$(PYTEST) --ignore tests/core --ignore tests/base
 	$(BIN)/python tests/rooms.py --core-alone
 
-test-rooms: $(READY)  ## take away each package of the library in a copy and run the other tests: about 25 minutes
+test-rooms: $(READY)  ## take away each package of the library in a copy and run the other tests
 	$(BIN)/python tests/rooms.py
+
+mutants: $(READY)  ## change one thing in the numeric code at a time, NUMBER=50 chosen by SEED=0, and see which ones the tests notice
+	$(BIN)/python tests/mutants.py --number $(NUMBER) --seed $(SEED)
+
+same-numbers: $(READY)  ## compare the numbers of many evaluations with those of the commit BASE=origin/main
+	$(BIN)/python tests/same_numbers.py $(BASE)
 
 test-kernels: $(READY)  ## the tests of core, ranking and stages under two other kernels of OpenBLAS
 	$(BIN)/python tests/kernels.py -n $(CORES) --dist worksteal tests/core tests/ranking tests/stages

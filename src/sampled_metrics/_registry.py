@@ -117,6 +117,11 @@ PACKAGES: dict[str, Package] = {
 """What each package registers."""
 
 
+def has_package(name: str) -> bool:
+    """Return whether a package is there."""
+    return name in PACKAGES
+
+
 def public_names() -> dict[str, str]:
     """Return the module of each public name."""
     return {

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sampled_metrics.core.estimators import linear_estimator
-from sampled_metrics.core.inference.families import Margin
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.metrics import metric, metrics_by_label
 from sampled_metrics.core.ranks.exact import ExactRanks, exact_ranks, require_same_events
 from sampled_metrics.core.sampling.distributions import SamplingDesign
@@ -26,6 +26,7 @@ from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.negatives import require_negatives, split_at_hand
 from sampled_metrics_study.data.records import ColumnError
 from sampled_metrics_study.data.split import lack_of_times
+from sampled_metrics_study.data.times import usual_date
 from sampled_metrics_study.recommenders.recommender import config_schema
 from sampled_metrics_study.recommenders.registry import recommender, recommender_type
 from sampled_metrics_study.recommenders.simple import PrecomputedRanks
@@ -110,6 +111,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     _expand_home(config)
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
+    config["recommenders"] = _with_seeds(config["recommenders"])
     for name in config["study"]:
         if name not in config["datasets"]:
             raise ConfigError(
@@ -135,7 +137,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     _check_sizes_of_events(config)
     # metrics and estimators
     figure_6 = config["figures"]["figure-6"]
-    if figure_6["metric"] is None:
+    if figure_6 and figure_6["metric"] is None:
         figure_6["metric"] = config["metrics"][0]
     budget = config["figures"]["budget"]
     if budget and budget["metric"] is None:
@@ -143,11 +145,10 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
         budget["metric"] = with_cutoff[0] if with_cutoff else "recall@10"
     settle_labels(config, schema)
     _check_solvable("estimators", config["estimators"], config["sampling"]["negatives"], config)
-    _check_solvable(
-        "figures.figure-6.estimators", figure_6["estimators"], figure_6["negatives"] or 100, config
-    )
-    if config["margin"] is not None:
-        Margin.from_given(config["margin"]).require_possible(metrics_by_label(config["metrics"]))
+    if figure_6:
+        key = "figures.figure-6.estimators"
+        _check_solvable(key, figure_6["estimators"], figure_6["negatives"] or 100, config)
+    CompareOptions.from_config(config).require_possible(metrics_by_label(config["metrics"]))
     if budget:
         _check_pair(budget["pair"], config["recommenders"])
     if config["toy"] is not None:
@@ -177,6 +178,22 @@ def _check_solvable(
             raise ConfigError(f"{key}: {error}") from None
 
 
+def _with_seeds(recommenders: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the recommenders, in which one with seeds is one for each of its seeds."""
+    expanded = {}
+    for name, entry in recommenders.items():
+        seeds = entry.get("seeds")
+        if seeds and not recommender(entry).is_random:
+            raise ConfigError(
+                f"recommenders.{name}.seeds: type {entry['type']} has no random start; leave it out"
+            )
+        for seed in seeds or []:
+            expanded[f"{name} seed {seed}"] = {**entry, "seeds": [seed]}
+        if not seeds:
+            expanded[name] = entry
+    return expanded
+
+
 def _check_pair(pair: Sequence[str], recommenders: Mapping[str, Any]) -> None:
     """Refuse a pair that is not of two recommenders."""
     if pair and (len(set(pair)) != 2 or not set(pair) <= set(recommenders)):
@@ -204,6 +221,8 @@ def _check_toy(
         )
     all_negatives = toy["candidates"] - 1
     figure_3 = figures["figure-3"]
+    if not figure_3:
+        return
     if figure_3["negatives"] == default_sizes:
         figure_3["negatives"] = [m for m in default_sizes if m < all_negatives] or [1]
     if max(figure_3["negatives"]) >= all_negatives:
@@ -217,6 +236,7 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
     kind = entry["type"]
     schema = config_schema(_named(f"{where}.type", kind, recommender_type))
     schema["properties"]["type"] = {"const": kind}
+    schema["properties"].setdefault("seeds", {"type": "array"})
     check(entry, schema, where)
     try:
         recommender(entry)
@@ -320,7 +340,7 @@ def _check_sizes(config: Mapping[str, Any]) -> None:
     sampling = config["sampling"]
     figure_6 = config["figures"]["figure-6"]
     sizes = {"sampling.negatives": int(np.max(sampling["negatives"]))}
-    if figure_6["negatives"]:
+    if figure_6 and figure_6["negatives"]:
         sizes["figures.figure-6.negatives"] = min(figure_6["negatives"])  # larger ones are left out
     tables: dict[str, dict[str, ExactRanks]] = {dataset: {} for dataset in config["study"]}
     for (dataset, name), source in precomputed_ranks(config).items():
@@ -434,8 +454,10 @@ def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -
     _check_columns(dataset_name, config)
 
 
-def _check_split(split: Mapping[str, Any]) -> None:
-    """Refuse options that the strategy of the split does not have."""
+def _check_split(split: dict[str, Any]) -> None:
+    """Refuse options that the strategy of the split does not have, and settle its date."""
+    if isinstance(split["test_from"], str):
+        split["test_from"] = usual_date(split["test_from"], "split.test_from")
     time_keys = [key for key in ("test_from", "test_size") if split[key] is not None]
     if split["strategy"] != "global-time" and time_keys:
         raise ConfigError(
@@ -477,6 +499,11 @@ def _check_file(key: str, path: str, config: Mapping[str, Any], results: str) ->
             raise ConfigError(
                 f"{key}: {path!r} is among the results of this study, in {where}; move it"
             )
+    if os.path.isdir(path):
+        raise ConfigError(
+            f"{key}: {path!r} is a folder; write its parts into one file, as "
+            "pandas.read_parquet(folder).to_parquet(file) does"
+        )
     if not os.path.isfile(path):  # also if the name is too long or has a zero byte
         raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.core.evaluation import compare, evaluate
+from sampled_metrics.core.evaluation import evaluate
+from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.verdict import VERDICTS
 from sampled_metrics.core.evaluation.wording import remarks
 from sampled_metrics.core.ranks.exact import ExactRanks
@@ -36,20 +37,19 @@ class Exact(NamedTuple):
     on_margin: Sequence[str] = ()
 
 
-def exact_findings(
-    ranks: Mapping[str, ExactRanks], metrics: Sequence[str], margin: float | str | None = None
-) -> Exact:
+def exact_findings(ranks: Mapping[str, ExactRanks], options: CompareOptions) -> Exact:
     """Return the exact metrics with intervals, and the pairs that a comparison by user decides.
 
-    The intervals of the pairs of a metric hold together at 95 %.
+    The intervals of the pairs of a metric hold together at 95 %. The decided pairs depend on the
+    metrics alone, as the tables do, and not on further options.
     """
-    values = pd.DataFrame(evaluate(ranks, metrics=metrics))[
+    values = pd.DataFrame(evaluate(ranks, metrics=options.metrics))[
         ["recommender", "metric", "value", "low", "high"]
     ]
     if len(ranks) < 2:
         return Exact(values, [])
     try:
-        by_metric = compare(ranks, metrics=metrics).by_metric
+        by_metric = compare_with(ranks, CompareOptions(metrics=options.metrics)).by_metric
     except DataError as error:  # ready-made ranks whose users have other names or another order
         logging.getLogger(__name__).warning("the exact ranks are not compared by user: %s", error)
         return Exact(values, None)
@@ -58,9 +58,9 @@ def exact_findings(
         for label, standings in by_metric.items()
         for better, worse in standings.decided
     ]
-    if margin is None:
+    if not options.on_pairs:
         return Exact(values, decided)
-    compared = compare(ranks, metrics=metrics, margin=margin)
+    compared = compare_with(ranks, options)
     on_margin = [finding for finding in compared.findings if finding.kind in _ON_MARGIN]
     return Exact(values, decided, remarks(on_margin, compared.setting))
 

@@ -86,7 +86,9 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
     """Return whether a config's running example is the paper's and covers all of its claims."""
     toy = config["toy"]
     figures = config["figures"]
-    return toy is not None and (
+    if toy is None or None in (figures[f"figure-{number}"] for number in (2, 3, 4)):
+        return False
+    return (
         (toy["candidates"], toy["ranks"], toy["negatives"], toy["replacement"])
         == (10000, TOY_RANKS, 99, False)
         and toy["repetitions"] > 1
@@ -109,6 +111,8 @@ def study_differences(config: Mapping[str, Any]) -> list[str]:
     """
     sampling = config["sampling"]
     figure_6 = config["figures"]["figure-6"]
+    if figure_6 is None:
+        return ["figures.figure-6 is left out"]
     values = {
         "sampling.negatives": (sampling["negatives"], 100),
         "sampling.replacement": (sampling["replacement"], False),

@@ -17,6 +17,7 @@ import os
 import re
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -70,7 +71,7 @@ def _usual(labels: Any, kind: str) -> Any:
 def _settle(value: Any, schema: Mapping[str, Any]) -> Any:
     """Return a value in its one form, in which a mapping has its defaults; in place, if it can be.
 
-    Where a section may be null, false is null.
+    Where a section may be null, false is null. A date becomes text.
 
     Keys that the schema names come first, in its order. The other keys keep their order if the
     schema says what is below them, such as recommenders, and are sorted if it does not.
@@ -78,6 +79,8 @@ def _settle(value: Any, schema: Mapping[str, Any]) -> Any:
     types = np.atleast_1d(schema.get("type", []))
     if value is False and {"object", "null"} <= set(types):
         return None
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, float) and "number" in types:
         is_whole = value.is_integer() and abs(value) < 2**53
         return int(value) if is_whole else value

@@ -67,12 +67,14 @@ def summary(
     printed: pd.DataFrame | None = None,
     claims: pd.DataFrame | None = None,
     kinds: Sequence[str] = (),
+    older: Sequence[str] = (),
 ) -> str:
     """Return the page as html, by the template summary.html.
 
     Made_from has versions and checksums of code, software and data. If the run covers tables of the
     paper, printed and claims are results of `fidelity` and `claims`. Kinds has a line on each
-    recommender, its type by default.
+    recommender, its type by default. Older has the jobs whose config was another one
+    (`older.differences`).
     """
     names = list(config["recommenders"])
     # a recommender may be trained on some datasets, and have ready-made ranks of others
@@ -116,6 +118,7 @@ def summary(
         made_from=_rows(["What", "Version or SHA-256"], made_from.items()),
         version=__version__,
         words=summary_words,
+        older=older,
         enumerated=enumerated,
         metrics=list(map(metric_name, config["metrics"])),
         estimators=list(map(estimator_name, config["estimators"])),

@@ -188,7 +188,8 @@ def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
             lambda m: "exact" if m == str(exact) else f"m = {m}",
         )
         panel.set(xlabel="true rank", xlim=(0, curves["rank"].max()))
-        spread = curves.groupby("rank")["expected"].agg(np.ptp)
+        by_rank = curves.groupby("rank")["expected"]
+        spread = by_rank.max() - by_rank.min()
         if spread.max() < _SAME:
             panel.set_title(f"{metric_name(str(label))}: the same for all m")
     add_legend(figure)

@@ -70,7 +70,8 @@ ELSEWHERE = {
     ],
 }
 """Page → beginnings of blocks that test_blocks_print_what_the_page_shows does not run."""
-SLOW = ["docs/how-to/plan.md", "docs/how-to/published.md"]  # take 12 and 5 s
+SLOW = ["docs/how-to/plan.md", "docs/how-to/published.md", "docs/how-to/when-not-to-trust.md"]
+"""Pages that take 5 to 12 s; CI runs them."""
 
 
 def text_of(page: str) -> str:

@@ -450,7 +450,7 @@ def test_a_pilot_of_one_user_is_refused():
 
 @pytest.mark.parametrize("no_flag", ["no", 0, None, np.array(True)], ids=repr)
 def test_replacement_is_true_or_false(no_flag):
-    with pytest.raises(sm.ConfigError, match=r"^replacement: is True or False, not "):
+    with pytest.raises(sm.ConfigError, match=r"^replacement must be True or False, not "):
         sm.plan(
             sm.exact_ranks({"x": [1, 3, 40], "y": [2, 5, 6]}, candidates=100), replacement=no_flag
         )

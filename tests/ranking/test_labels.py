@@ -146,7 +146,7 @@ def test_indices_of_an_array_that_may_be_ids_are_refused(ids: list[Any]) -> None
     scores = np.random.default_rng(1).random((3, 4))
     training = np.zeros((3, 4))
     held_out = [1, 2, 0]
-    with pytest.raises(DataError, match=r"held_out: \d may be an index or an id"):
+    with pytest.raises(DataError, match=r"held_out"):
         sm.rank(scores, training, held_out, item_ids=ids)
     in_order = sm.rank(scores, training, held_out).above.tolist()
     for other_ids in ([0, 1, 2, 3], list("abcd"), [11, 12, 13, 14]):
@@ -154,7 +154,7 @@ def test_indices_of_an_array_that_may_be_ids_are_refused(ids: list[Any]) -> None
     pairs = pd.DataFrame({"user": [0, 1, 2], "item": [ids[item] for item in held_out]})
     assert sm.rank(scores, training, pairs, item_ids=ids).above.tolist() == in_order
     negatives = [[3, 0], [3, 0], [3, 2]]
-    with pytest.raises(DataError, match=r"negatives: \d may be an index or an id"):
+    with pytest.raises(DataError, match=r"negatives"):
         sm.rank_among_negatives(scores, training, pairs, negatives=negatives, item_ids=ids)
 
 
@@ -248,10 +248,10 @@ def test_held_out_items_of_users_may_be_missing_or_several() -> None:
     held_out = pd.Series(["y", None, "x", "z"], index=["ben", "cem", "ada", "ada"])
     names = {"index": ["ada", "ben", "cem"], "columns": ["x", "y", "z"]}
     scores = pd.DataFrame(np.arange(9.0).reshape(3, 3), **names)
-    with pytest.warns(UserWarning, match="1 of 3 users have no held-out item"):
+    with pytest.warns(UserWarning, match="1 of 3"):
         table = sm.rank(scores, scores * 0, held_out)
     assert (table.user.tolist(), table.above.tolist()) == (["ada", "ada", "ben"], [1, 0, 1])
-    with pytest.warns(UserWarning, match="1 of 3 users have no held-out item"):
+    with pytest.warns(UserWarning, match="1 of 3"):
         table = sm.rank(scores.to_numpy(), np.zeros((3, 3)), pd.Series([2, -1, 0], index=[2, 1, 0]))
     assert (table.user.tolist(), table.above.tolist()) == ([0, 2], [2, 0])
 

@@ -25,7 +25,7 @@ USES = {
 @pytest.mark.parametrize("fault", WRONG)
 @pytest.mark.parametrize("use", USES)
 def test_a_place_outside_of_a_matrix_is_refused(use, fault):
-    with pytest.raises(DataError, match="is no valid sparse matrix"):
+    with pytest.raises(DataError, match="sparse"):
         USES[use](WRONG[fault])
 
 
@@ -81,13 +81,13 @@ def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
     parts = PARTS | FILES[fault]
     arrays = {name: values for name, values in parts.items() if values is not None}
     np.savez(tmp_path / "m.npz", **arrays)
-    with pytest.raises(DataError, match=r"m\.npz: is no") as caught:
+    with pytest.raises(DataError, match=r"m\.npz") as caught:
         read_array(str(tmp_path / "m.npz"))
     assert "\n" not in str(caught.value)
 
 
 def test_negatives_as_a_sparse_matrix_are_refused():
-    with pytest.raises(DataError, match="negatives must be"):
+    with pytest.raises(DataError, match="negatives"):
         sm.rank_among_negatives(
             np.ones(SHAPE), np.zeros(SHAPE), HELD_OUT, negatives=WRONG["a negative item"]
         )
@@ -96,5 +96,5 @@ def test_negatives_as_a_sparse_matrix_are_refused():
 def test_objects_in_a_sparse_matrix_are_refused():
     matrix = sparse.csc_matrix(DENSE)
     matrix.data = matrix.data.astype(object)
-    with pytest.raises(DataError, match="it holds object, not numbers"):
+    with pytest.raises(DataError, match="object"):
         sm.rank(matrix, np.zeros(SHAPE), HELD_OUT)

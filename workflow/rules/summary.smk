@@ -30,7 +30,15 @@ USED_VERSIONS = [
     *BUDGET_VERSIONS,
 ]
 if config["toy"]:
-    USED_VERSIONS += [rules.toy_tables.output.versions, rules.toy_figures.output.versions]
+    USED_VERSIONS.append(rules.toy.output.versions)
+
+# the comparisons with the paper: the running example comes first
+COMPARISONS = [*(["toy"] if reference.covers_toy(config) else []), *COMPARED]
+FIGURES_6 = (
+    []
+    if config["figures"]["figure-6"] is None
+    else expand(rules.figures.output.figure_6_svg, dataset=config["study"])
+)
 
 
 rule summary:
@@ -41,11 +49,11 @@ rule summary:
         table_4=expand(rules.tables.output.table_4_csv, dataset=config["study"]),
         figures=[
             *BUDGET_FIGURES,
-            *expand(rules.figures.output.figure_6_svg, dataset=config["study"]),
+            *FIGURES_6,
         ],
         budgets=BUDGET_TABLES,
-        fidelity=PRINTED_NUMBERS,
-        claims=CLAIMS,
+        fidelity=expand("<results>/{folder}/fidelity.csv", folder=COMPARISONS),
+        claims=expand("<results>/{folder}/claims.csv", folder=COMPARISONS),
         versions=USED_VERSIONS,
         captions=[
             own(f"workflow/report/{name}.rst")

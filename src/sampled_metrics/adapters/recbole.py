@@ -14,7 +14,6 @@ from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.validation.validator import validator
 
 
 def ranks(model: Any, test_data: Any) -> ExactRanks:
@@ -86,6 +85,8 @@ def exact_validation(
         >>> from sampled_metrics import adapters
         >>> adapters.recbole.exact_validation(trainer)  # doctest: +SKIP
     """
+    from sampled_metrics.validation.validator import validator
+
     config = trainer.config
     labels = _labels(config)
     known_data: list[Any] = []

@@ -74,11 +74,11 @@ def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, 
     by_name: dict[str, dict[str, str]] = {}
     for text in texts:
         name, _, stated = text.rpartition(":")
-        label, _, number = stated.rpartition("=")
+        label, _, value = stated.rpartition("=")
         if not name.strip() or not label.strip() or label in by_name.get(name, {}):
             raise click.UsageError(
                 f"{option} is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, "
                 f"not {text}"
             )
-        by_name.setdefault(name, {})[label] = number
+        by_name.setdefault(name, {})[label] = value
     return by_name

@@ -69,7 +69,7 @@ class KnownMeans:
     users: int
     written: Mapping[str, str] = field(default_factory=dict)
 
-    def part(self, rows: Sequence[int]) -> KnownMeans:
+    def subset(self, rows: Sequence[int]) -> KnownMeans:
         """Return some of the means, by index."""
         chosen = list(rows)
         labels_and_values = list(self.written.items())
@@ -85,10 +85,10 @@ class KnownMeans:
         """
         kept = list(range(len(self.functions)))
         for row in reversed(range(len(self.functions))):
-            rest = [index for index in kept if index != row]
-            if rest and contradict(self.part(rest)):
-                kept = rest
-        return self.part(kept)
+            others = [index for index in kept if index != row]
+            if others and contradict(self.subset(others)):
+                kept = others
+        return self.subset(kept)
 
     def limit(self, alpha: float) -> float:
         """Return t for an error rate α; it is the same for any several means."""
@@ -121,7 +121,7 @@ class KnownMeans:
         Of all distributions with a mean, the one at both ends of the function is furthest from no
         sample, so the interval is that of a share.
         """
-        alone = self.part([row])
+        alone = self.subset([row])
         deviance = alone.limit(alpha) / self.users
         smallest = float(alone.functions.min())
         spread = float(np.ptp(alone.functions))
@@ -147,7 +147,7 @@ class KnownMeans:
         """
         from scipy.optimize import minimize
 
-        number = len(self.functions)
+        count = len(self.functions)
         middle = (self.low + self.high) / 2
         half = (self.high - self.low) / 2
         centred = self.functions - middle[:, np.newaxis]
@@ -155,9 +155,9 @@ class KnownMeans:
         scale = 1 / (spread * np.sqrt(self.users))
         logs = np.log(np.maximum(probabilities, 1e-300))
 
-        def loss(parts: Floats) -> tuple[float, Floats]:
+        def loss(coefficients: Floats) -> tuple[float, Floats]:
             """Return the loss and its slope at the positive and the negative parts of λ."""
-            sides = parts.reshape(2, number)
+            sides = coefficients.reshape(2, count)
             exponent = logs + ((sides[0] - sides[1]) * scale) @ centred
             peak = float(exponent.max())
             weights = np.exp(exponent - peak)
@@ -169,12 +169,12 @@ class KnownMeans:
 
         solution = minimize(
             loss,
-            np.zeros(2 * number),
+            np.zeros(2 * count),
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, end) for end in np.tile(_STEEP / scale, 2)],
         )
-        sides = solution.x.reshape(2, number)
+        sides = solution.x.reshape(2, count)
         return (sides[0] - sides[1]) * scale, -float(solution.fun)
 
 
@@ -261,8 +261,8 @@ class KnownRegion:
         They are the bounds that all means have in common with each mean alone. A mean alone that
         contradicts the mixture is left out. Some proportions must agree with all means together.
         """
-        number = len(self.known.functions)
-        means = [self.known.part([row]) for row in range(number)] if number > 1 else []
+        count = len(self.known.functions)
+        means = [self.known.subset([row]) for row in range(count)] if count > 1 else []
         regions = [KnownRegion(mean, self.mixture) for mean in means]
         deviances = [region.deviance() for region in regions]
         values = self.mixture.values.T

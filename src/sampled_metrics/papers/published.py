@@ -78,12 +78,12 @@ def with_decimals(
     read = dict[str, dict[str, float | str]]()
     findings = list[Finding]()
     for name, label, metric_label, value in written:
-        number = f"{float(value):.{decimals[metric_label]}f}" if is_real(value) else str(value)
-        is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
-        read.setdefault(name, {})[label] = number if is_longer else value
+        digits = f"{float(value):.{decimals[metric_label]}f}" if is_real(value) else str(value)
+        is_longer = is_real(value) and len(digits) > len(str(value)) and float(digits) == value
+        read.setdefault(name, {})[label] = digits if is_longer else value
         if is_longer:
-            numbers = {"label": label, "value": str(value), "read": number}
-            findings.append(Finding("read-with-decimals", metric_label, (name,), values=numbers))
+            facts = {"label": label, "value": str(value), "read": digits}
+            findings.append(Finding("read-with-decimals", metric_label, (name,), values=facts))
     return read, findings
 
 
@@ -182,12 +182,12 @@ def _in_common(earlier: _Mean, later: _Mean) -> _Mean:
 def _contradiction(means: KnownMeans) -> str:
     """Return the fewest means that cannot be together, in words."""
     sizes = range(1, len(means.functions) + 1)
-    parts = (
-        means.part(rows)
+    subsets = (
+        means.subset(rows)
         for size in sizes
         for rows in combinations(range(len(means.functions)), size)
     )
-    impossible = next(part for part in parts if not part.are_possible())
+    impossible = next(subset for subset in subsets if not subset.are_possible())
     falling = np.argsort(-impossible.low, kind="stable")
     written = [f"{label} ({value})" for label, value in impossible.written.items()]
     texts = [written[row] for row in falling]
@@ -209,18 +209,18 @@ def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, floa
         digits = Decimal("nan")
     if not digits.is_finite():
         raise DataError(f"{label}: the value must be a number, not {shown(value)}")
-    number = float(digits)
+    mean = float(digits)
     exponent = int(digits.as_tuple().exponent)
     # half a unit of the last digit; whole numbers are not rounded
     half = 0.5 * 10.0**exponent if exponent < 0 else 0.0
-    if not 0 <= number <= metric.largest * (1 + 1e-9):
-        share = number / 100
-        is_per_cent = 1 < number <= 100 and share <= metric.largest
+    if not 0 <= mean <= metric.largest * (1 + 1e-9):
+        share = mean / 100
+        is_per_cent = 1 < mean <= 100 and share <= metric.largest
         hint = f"; in per cent? Write {share:.12g}" if is_per_cent else ""
         raise DataError(
             f"{label}: the value must be from 0 to {metric.largest:g}, not {value}{hint}"
         )
-    return max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
+    return max(0.0, (mean - half) / metric.largest), min(1.0, (mean + half) / metric.largest)
 
 
 class _Exact(NamedTuple):
@@ -318,8 +318,8 @@ def _exact_contradicted(
     for shape in shapes:
         mixtures = [by_shape[shape] for by_shape in mixtures_by_size]
 
-        def excludes(part: KnownMeans, mixtures: Sequence[Mixture] = mixtures) -> bool:
-            low, high = _ends(part, mixtures, alpha)
+        def excludes(subset: KnownMeans, mixtures: Sequence[Mixture] = mixtures) -> bool:
+            low, high = _ends(subset, mixtures, alpha)
             return exact.high < low - 1e-9 or exact.low > high + 1e-9
 
         if excludes(known):
@@ -488,9 +488,9 @@ def published(
     design = SamplingDesign(negatives, replacement)
     if not is_whole(users) or users < 1:
         raise DataError(f"users must be a whole number, 1 or more, not {shown(users)}")
-    for name, number in (("candidates", sizes[-1]), ("users", users)):
-        if number > MOST:
-            raise DataError(f"{name} must be 2^53 or less, not {number}")
+    for name, size in (("candidates", sizes[-1]), ("users", users)):
+        if size > MOST:
+            raise DataError(f"{name} must be 2^53 or less, not {size}")
     negatives = design.negatives  # numbers of numpy may be of few bits
     users = int(users)
     for n in sizes:

@@ -527,7 +527,7 @@ def _pairs(pairs: PairsLike, name: str) -> Any:
             refuse_rows(
                 pd.to_numeric(values, errors="coerce") <= 0,
                 _message_on_value(label, values),
-                columns.place,
+                columns.location,
             )
     return columns
 

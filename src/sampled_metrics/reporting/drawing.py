@@ -61,6 +61,7 @@ SETTINGS: Any = {
     "font.size": 8.7,
     "mathtext.fontset": "dejavusans",
     "axes.titlesize": 8.7,
+    "axes.titley": 1.0,
     "axes.labelpad": 2,
     "legend.handlelength": 2.8,
     "legend.columnspacing": 1.2,

@@ -99,7 +99,7 @@ def report(
     sources = [table.source for runs in recommenders for table in runs.tables]
     if path is not None:
         file_io.require_writable(path, sources)
-    _check(len(names), path, comparing.margin)
+    _check(len(names), path, comparing.on_pairs)
     example = recommenders[0].first_table  # all are of one kind
     wanted = comparing.metrics
     if example.has_one_relevant_item:
@@ -175,11 +175,11 @@ def report(
     return text
 
 
-def _check(recommenders: int, path: Any, margin: Any) -> None:
-    """Raise ConfigError if an option has no effect on the page, or its file is no html."""
-    if margin is not None and recommenders < 2:
+def _check(recommenders: int, path: Any, options: Sequence[str]) -> None:
+    """Raise ConfigError if options for pairs have no effect on the page, or its file is no html."""
+    if options and recommenders < 2:
         raise ConfigError(
-            "margin: is for the pairs of two recommenders or more, and there is one; leave it out"
+            f"{enumerated(options)}: must be left out; there is one recommender, and no pair"
         )
     if path is not None and Path(path).suffix.lower() not in ("", ".html", ".htm"):
         raise ConfigError(

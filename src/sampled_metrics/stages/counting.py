@@ -204,7 +204,7 @@ class StageCounts:
                 candidates, to items.
             show: shows how far the run is.
         """
-        users = _Block(self, block, until, items_at)
+        users = _UsersInStage(self, block, until, items_at)
 
         def take(request: Request, scores: Floats) -> None:
             users.take(request, scores)
@@ -329,7 +329,7 @@ class _Batches(NamedTuple):
     user_of_pair: Ints
 
 
-class _Block:
+class _UsersInStage:
     """Some users whose candidates are scored up to a boundary.
 
     Users who may go on for longest are first, so that calls are full for as long as can be.

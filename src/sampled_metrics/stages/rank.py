@@ -370,9 +370,9 @@ def digests_of_split(split: Split, users: Ints) -> dict[str, str]:
 
     def digest(*arrays: NDArray[Any]) -> str:
         content = hashlib.blake2b(digest_size=16)
-        numbers = [array.astype("<i8").tobytes() for array in arrays]
-        for part in (*ids, *numbers):
-            content.update(len(part).to_bytes(8, "little") + part)
+        arrays_as_bytes = [array.astype("<i8").tobytes() for array in arrays]
+        for chunk in (*ids, *arrays_as_bytes):
+            content.update(len(chunk).to_bytes(8, "little") + chunk)
         return content.hexdigest()
 
     return {

@@ -110,7 +110,7 @@ class StagedRanks(Ranked):
     title: ClassVar[str] = "Staged ranks of {names}"
     reader: ClassVar[str] = "staged_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "plan", "report")
-    beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
+    compared_with: ClassVar[tuple[str, ...]] = ("exact ranks",)
     has_values_of_users: ClassVar[bool] = False
 
     @property

@@ -59,14 +59,14 @@ class Spending:
     alpha: float
     epochs: int | None = None
 
-    def of_interval(self, number: int) -> float:
+    def of_interval(self, position: int) -> float:
         """Return the error rate of the interval of an epoch, by its number from 1.
 
         It is 0 beyond K epochs.
         """
         if self.epochs is None:
-            return self.alpha / (_SUM + 1) / number**_POWER
-        return self.alpha / self.epochs if number <= self.epochs else 0.0
+            return self.alpha / (_SUM + 1) / position**_POWER
+        return self.alpha / self.epochs if position <= self.epochs else 0.0
 
     def of_pair(self, later: int) -> float:
         """Return the error rate of a pair of epochs, by the number of the later one, from 2.
@@ -90,11 +90,11 @@ class Answer:
 
     better: str
     reference: int | None
-    standing: Standing
+    standing: EpochStanding
 
 
 @dataclass(frozen=True)
-class Standing:
+class EpochStanding:
     """What is known of one metric. Epochs have any numbers that rise.
 
     The reference and the epoch with the highest value are among the contenders: whatever is worse
@@ -127,7 +127,7 @@ class Standing:
             return Answer(UNDECIDED, self.reference, self)
         kept = KeptValues.from_values(values)
         if self.best is None or self.reference is None:
-            return Answer(FIRST, None, Standing(epoch, epoch, {epoch: kept}))
+            return Answer(FIRST, None, EpochStanding(epoch, epoch, {epoch: kept}))
         leaders = {self.best, self.reference}
         if any(is_better(self.contenders[leader].values(), values, rate) for leader in leaders):
             return Answer(NO, self.reference, self)
@@ -136,11 +136,11 @@ class Standing:
         contenders = dict(self.contenders)
         if is_reference or is_best:
             contenders = {
-                number: contender
-                for number, contender in contenders.items()
+                contender_epoch: contender
+                for contender_epoch, contender in contenders.items()
                 if not is_better(values, contender.values(), rate)
             }
-        standing = Standing(
+        standing = EpochStanding(
             epoch if is_best else self.best,
             epoch if is_reference else self.reference,
             contenders | {epoch: kept},

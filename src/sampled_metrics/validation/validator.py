@@ -29,7 +29,7 @@ from sampled_metrics.running import on_one_thread
 from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
 from sampled_metrics.stages.table import StagedRanks
 from sampled_metrics.validation.ranking import AllCandidates, Stages
-from sampled_metrics.validation.standing import Answer, Spending, Standing
+from sampled_metrics.validation.standing import Answer, EpochStanding, Spending
 from sampled_metrics.validation.state import State
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def validator(
         require_whole(1, MOST, epochs=epochs)
     if batch_size is not None:
         require_whole(1, None if depth is None else MOST, batch_size=batch_size)
-    default = _defaults.METRICS if depth is None else STAGED_METRICS
+    default = _defaults.DEFAULT_METRICS if depth is None else STAGED_METRICS
     by_label = metrics_by_label(default if metrics is None else metrics)
     for label, metric in by_label.items():
         if depth is not None and metric.cutoff is None:
@@ -260,7 +260,7 @@ class Validator:
         self._ranking = ranking
         self._setting = setting
         self._spending = spending
-        self._state = State({label: Standing() for label in metrics})
+        self._state = State({label: EpochStanding() for label in metrics})
         self._lock = Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -426,8 +426,8 @@ class Validator:
         """
         state = self._state
         values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
-        number = state.epochs + 1
-        rate_of_interval = self._spending.of_interval(number)
+        position = state.epochs + 1
+        rate_of_interval = self._spending.of_interval(position)
         has_interval = rate_of_interval > 0
         if not has_interval:  # its ends are replaced
             rate_of_interval = self._spending.alpha
@@ -435,14 +435,14 @@ class Validator:
         if not has_interval:
             result[["low", "high"]] = np.nan
 
-        rate = self._spending.of_pair(number) if number > 1 else 0.0
+        rate = self._spending.of_pair(position) if position > 1 else 0.0
         answers = [
             state.standings[label].answer(epoch, values.of_metric(index), rate)
             for index, label in enumerate(self.metrics)
         ]
         for name, column in _columns(epoch, answers).items():
             result[name] = column
-        result = result.found(_findings(number, epoch, self.metrics, answers))
+        result = result.found(_findings(position, epoch, self.metrics, answers))
         if has_interval:
             result = result.found([Finding("epochs-together")])
 
@@ -456,10 +456,10 @@ class Validator:
         standings = {
             label: answer.standing for label, answer in zip(self.metrics, answers, strict=True)
         }
-        if number - 1 == self._spending.epochs:
+        if position - 1 == self._spending.epochs:
             message = (
-                f"epochs={number - 1}: this is one more, and from here on epochs are undecided and "
-                "have no interval; give a larger number"
+                f"epochs={position - 1}: this is one more, and from here on epochs are undecided "
+                "and have no interval; give a larger number"
             )
             warnings.warn(message, Remark, stacklevel=4)
         # all that changes, at once: an interruption before or after it leaves whole epochs
@@ -478,20 +478,20 @@ def _columns(epoch: int, answers: list[Answer]) -> dict[str, Any]:
 
 
 def _findings(
-    number: int, epoch: int, labels: Iterable[str], answers: list[Answer]
+    position: int, epoch: int, labels: Iterable[str], answers: list[Answer]
 ) -> list[Finding]:
     """Return what is to be said of the values of an epoch.
 
     Args:
-        number: its number from 1.
+        position: its number from 1.
         epoch: its number in the loop.
         labels: the labels of the metrics.
         answers: the answers, by metric.
     """
     findings = about_several_metrics(labels)
     for label, answer in zip(labels, answers, strict=True):
-        if number > 1 and answer.standing.best == epoch:
-            findings.append(Finding("best-of-epochs", label, values={"epochs": number}))
+        if position > 1 and answer.standing.best == epoch:
+            findings.append(Finding("best-of-epochs", label, values={"epochs": position}))
     return findings
 
 

@@ -364,7 +364,10 @@ FORMATS = {
         options=_NAMED_OR_NUMBERED,
     ),
     "json-lines": Format(
-        json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED
+        json_rows,
+        "an object of JSON on each line, or one array of objects",
+        "Yelp, Amazon reviews 2023",
+        options=_NAMED,
     ),
     "parquet": Format(
         parquet_rows,

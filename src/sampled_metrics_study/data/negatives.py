@@ -14,6 +14,7 @@ from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.events import EventChunk, binarize, k_core
 from sampled_metrics_study.data.split import split_events
+from sampled_metrics_study.data.times import split_options
 
 _LARGEST_FILE = 2**25  # bytes
 _MOST_ROWS = 2_000_000
@@ -40,7 +41,7 @@ def require_negatives(split: Split, dataset: str, config: Mapping[str, Any]) -> 
         )
     except DataError as error:
         raise DataError(f"sampling.negatives, dataset {dataset}: {error}") from None
-    sizes = config["figures"]["figure-6"]["negatives"]
+    sizes = _sizes_of_figure_6(config)
     fewest = int(split.candidates.min()) - 1
     if sizes and min(sizes) > fewest and not sampling["replacement"]:
         raise DataError(
@@ -73,15 +74,22 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
         chunks = list(_chunks(entry))
         events = k_core(binarize(chunks, entry["min_rating"], entry["repeated"]), entry["core"])
         # which events are held out at random changes no number of candidates
-        return split_events(events, **config["split"], rng=np.random.default_rng(0))
+        options = split_options(config["split"], events.timestamps)
+        return split_events(events, **options, rng=np.random.default_rng(0))
     except (ConfigError, DataError, OSError):
         return None
 
 
 def _most_negatives(config: Mapping[str, Any]) -> int:
     """Return the largest m that each user needs candidates for."""
-    sizes = config["figures"]["figure-6"]["negatives"] or [0]
-    return max(int(np.max(config["sampling"]["negatives"])), min(sizes))
+    smallest = min(_sizes_of_figure_6(config), default=0)
+    return max(int(np.max(config["sampling"]["negatives"])), smallest)
+
+
+def _sizes_of_figure_6(config: Mapping[str, Any]) -> list[int]:
+    """Return the sample sizes that the config states for Figure 6."""
+    figure_6 = config["figures"]["figure-6"]
+    return (figure_6 and figure_6["negatives"]) or []
 
 
 def _chunks(entry: Mapping[str, Any]) -> Iterator[EventChunk]:

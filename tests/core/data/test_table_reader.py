@@ -25,7 +25,7 @@ def read(content, separator=",", block=2**21, **options):
     if not parts:
         return [], []
     rows = joined(parts)
-    places = [rows.place(row) for row in range(len(rows.frame))]
+    places = [rows.location(row) for row in range(len(rows.frame))]
     assert all(place.startswith("f, line ") for place in places)
     fields = rows.frame.astype(str).to_numpy().tolist()
     return fields, [int(place.removeprefix("f, line ")) for place in places]

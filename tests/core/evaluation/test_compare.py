@@ -16,7 +16,7 @@ from scipy.stats import ttest_rel
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.compare import BONFERRONI, LARGEST_T
-from sampled_metrics.core.evaluation.verdict import VERDICTS, Size
+from sampled_metrics.core.evaluation.verdict import VERDICTS, Lead
 from sampled_metrics.core.inference.means import mean_interval
 from sampled_metrics.errors import ConfigError, DataError
 
@@ -367,12 +367,12 @@ def test_refuses_margins(margin, message):
 @pytest.mark.parametrize(
     ("margin", "size"),
     [
-        (0.05, Size.MORE.value),
+        (0.05, Lead.MORE.value),
         (0.2, ""),
-        (0.35, Size.LESS.value),
-        ("20 %", Size.MORE.value),
+        (0.35, Lead.LESS.value),
+        ("20 %", Lead.MORE.value),
         ("60%", ""),
-        ("400%", Size.LESS.value),
+        ("400%", Lead.LESS.value),
     ],
 )
 def test_margins_are_judged_by_the_interval_of_the_difference_less_the_margin(margin, size):
@@ -381,8 +381,8 @@ def test_margins_are_judged_by_the_interval_of_the_difference_less_the_margin(ma
     ratio = 1 + float(margin[:-1]) / 100 if is_relative else 1.0
     threshold = 0.0 if is_relative else margin
     low, high = mean_interval(b - ratio * a, np.ones(100, dtype=int), (-ratio, 1.0), 0.05)
-    assert (low > threshold) == (size == Size.MORE.value)
-    assert (high < threshold) == (size == Size.LESS.value)
+    assert (low > threshold) == (size == Lead.MORE.value)
+    assert (high < threshold) == (size == Lead.LESS.value)
     for pair in ((FEW, MANY), (MANY, FEW)):
         judged = row(*pair, margin=margin)
         plain = row(*pair)
@@ -413,7 +413,7 @@ def test_relative_margins_of_several_pairs_are_judged_at_the_level_of_their_inte
         return mean_interval(b - ratio * a, ones, (-ratio, 1.0), rate)[0] > 0
 
     assert (is_more(0.05), is_more(alpha)) == (is_more_alone, is_more_of_three)
-    assert (pair["size"] == Size.MORE.value) == is_more_of_three
+    assert (pair["size"] == Lead.MORE.value) == is_more_of_three
 
 
 @pytest.mark.slow
@@ -491,9 +491,7 @@ def test_values_are_those_of_the_same_user_in_any_order_of_rows():
 
 def test_bounds_have_no_values_of_users():
     table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
-    with pytest.raises(
-        DataError, match=r"by_user: strict bounds have no value of a user; .*bv-0.1"
-    ):
+    with pytest.raises(DataError, match=r"by_user"):
         table.by_user  # noqa: B018
 
 

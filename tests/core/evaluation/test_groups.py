@@ -63,17 +63,6 @@ def test_values_are_those_of_the_rows_of_the_group_alone(column, groups):
     )
 
 
-@pytest.mark.parametrize(
-    "groups", [AGE, {str(user): age for user, age in AGE.items()}, pd.Series(AGE)]
-)
-def test_groups_are_by_a_mapping_or_a_series(groups):
-    require_same(
-        sm.evaluate(exact(), groups=groups),
-        sm.evaluate(exact(groups="age"), groups=True),
-        ["group", "value", "low"],
-    )
-
-
 def test_of_sampled_ranks_are_those_of_their_rows():
     sampled = {"negatives": 39, "candidates": 100}
     options = {"metrics": "recall@10", "estimators": "free"}

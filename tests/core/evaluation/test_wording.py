@@ -10,7 +10,7 @@ from sentences import PAIR, finding, said, verdict
 from sampled_metrics.core.evaluation.kinds import tables_of_kinds
 from sampled_metrics.core.evaluation.phrases import number, p_value
 from sampled_metrics.core.evaluation.standings import Standing, Standings
-from sampled_metrics.core.evaluation.verdict import Size
+from sampled_metrics.core.evaluation.verdict import Lead
 from sampled_metrics.core.evaluation.wording import sentence
 from sampled_metrics.core.evaluation.words.order import by_margin, on_metrics, standing
 from sampled_metrics.core.findings import CAUTION, REMARK
@@ -57,8 +57,6 @@ def test_a_number_is_the_same_in_a_sentence_and_in_a_table():
 def test_shares_metrics_and_p_values_are_in_words():
     [remark] = said(finding("supported", assumption="decreasing", p_value=0.0))
     assert "(p < 1e-16)" in remark
-    [remark] = said(finding("equal-metrics", metrics=["hr@10", "recall@10"]))
-    assert remark.startswith("Hit rate@10 and Recall@10 ")
     [remark] = said(finding("groups-adjusted", groups=2, level=0.975))
     assert "97.5 %" in remark
 
@@ -89,7 +87,7 @@ def test_names_that_look_like_other_words_are_kept(name):
 @pytest.mark.parametrize(
     ("conclusion", "values", "words"),
     [
-        ("better", {"size": Size.MORE}, "better than Y by more than the margin; the difference"),
+        ("better", {"size": Lead.MORE}, "better than Y by more than the margin; the difference"),
         ("better", {"assumes": ", if so"}, "to -0.01, if so."),
         ("equivalent", {"relative": 0.05}, "X and Y are equivalent; … (+5 % of the worse value)"),
         ("undecided", {}, "AP: undecided; … includes 0 (p = 0.0123)."),
@@ -192,9 +190,9 @@ def test_standings_of_many_name_the_best_alone():
 
 def test_pairs_that_a_margin_decides_are_named():
     kinds = [
-        ("better", ("X", "Y"), Size.MORE),
-        ("equivalent", ("X", "Z"), Size.UNKNOWN),
-        ("better", ("Z", "Y"), Size.UNKNOWN),
+        ("better", ("X", "Y"), Lead.MORE),
+        ("equivalent", ("X", "Z"), Lead.UNKNOWN),
+        ("better", ("Z", "Y"), Lead.UNKNOWN),
     ]
     verdicts = [verdict(kind, pair, size=size, a=pair[0], b=pair[1]) for kind, pair, size in kinds]
     assert by_margin(verdicts) == {

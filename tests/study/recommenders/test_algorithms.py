@@ -101,6 +101,15 @@ def test_ials_takes_the_same_steps_as_a_plain_solver_of_the_papers_loss(iteratio
     np.testing.assert_allclose(model.item_factors, items, rtol=0, atol=1e-6 * np.abs(items).max())
 
 
+def test_ials_gives_the_same_bytes_on_any_number_of_threads() -> None:
+    training = csr_array(made_up(3000, 500, 0.05))
+    factors = []
+    for threads in (1, 2, 4):
+        model = IALS(16).fit(training, np.random.default_rng(0), threads)
+        factors.append(model.user_factors.tobytes() + model.item_factors.tobytes())
+    assert factors[0] == factors[1] == factors[2]
+
+
 FACTORS = ("als", "bpr", "lmf")
 OPTIONS = {name: {"factors": 6} for name in FACTORS} | {
     name: {"K": 5} for name in ("cosine", "tfidf", "bm25")

@@ -3,6 +3,7 @@
 import gzip
 import io
 from copy import deepcopy
+from datetime import date
 from pathlib import Path
 
 import pandas as pd
@@ -55,6 +56,28 @@ def delimited(**options):
     return changed(
         LEAST, "datasets/mine", {"path": __file__, "format": "delimited", "options": options}
     )
+
+
+@pytest.mark.parametrize("figure", range(1, 7))
+def test_a_figure_is_left_out(figure):
+    config = completed(changed(AS_IT_STANDS, f"figures/figure-{figure}", False))
+    assert config["figures"][f"figure-{figure}"] is None
+
+
+def test_one_recommender_for_each_seed():
+    entry = {"type": "random", "seeds": [3, 5]}
+    config = completed(changed(LEAST, "recommenders/Z", entry))
+    assert [*config["recommenders"]] == ["Y", "Z seed 3", "Z seed 5"]
+    assert config["recommenders"]["Z seed 3"] == {"type": "random", "seeds": [3]}
+
+
+@pytest.mark.parametrize(
+    "text", [date(2015, 1, 31), "2015-01-31", "2015-01-31T00:00Z", "2015-01-31 01:00+01:00"]
+)
+def test_a_date_of_the_first_held_out_events_has_one_form(text):
+    split = {"strategy": "global-time", "test_from": text}
+    config = completed(changed(LEAST, "split", split))
+    assert config["split"]["test_from"] == "2015-01-31T00:00:00+00:00"
 
 
 def test_defaults_of_every_section_type_and_format_are_filled_in(tmp_path, monkeypatch):
@@ -162,7 +185,7 @@ ERRORS = [
     ),
     ("split/test_size", 1, "split.test_size: must be less than 1, not 1"),
     ("study", [], "study: needs 1 or more entries, not []"),
-    ("figures/figure-6", None, "figures.figure-6: must be of type object, not null"),
+    ("figures/figure-6", 6, "figures.figure-6: must be of type object or null, not 6"),
     ("sampling/replacement", 1, "sampling.replacement: must be of type boolean, not 1"),
     ("sampling/repetitions", True, "sampling.repetitions: must be of type integer, not true"),
     ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
@@ -239,6 +262,15 @@ ERRORS = [
         {"strategy": "random-event", "ties": "last"},
         "split.ties: is for the strategy last-event, not random-",
     ),
+    (
+        "split",
+        GLOBAL_TIME | {"test_from": "last year"},
+        "split.test_from: must be a number, or a date such as 2015-01-31, not 'last year'",
+    ),
+    ("recommenders/Y/seeds", [1, 2], "recommenders.Y.seeds: type item-cf has no random start"),
+    ("recommenders/X/seeds", [1, 1], "recommenders.X.seeds: must not repeat an entry"),
+    ("recommenders/X/type", "als", "recommenders.X.type: unknown recommender type 'als' (a model "),
+    ("datasets/ml-1m/path", str(ROOT), "datasets.ml-1m.path: "),
     ("toy/ranks", {"A": [3, 10001]}, "toy.ranks.A: rank 10001 is above toy.candidates (10000)"),
     ("toy/negatives", 10000, "toy.negatives: must be less than toy.candidates (10000)"),
     (
@@ -447,7 +479,7 @@ def test_equations_that_cannot_be_solved_are_refused_before_training():
     config = AS_IT_STANDS | {"estimators": ["cls", "bv-0"]}
     with pytest.raises(
         ConfigError,
-        match=r"^estimators: bv-0 cannot be solved .* take a γ above 0, such as bv-0.01",
+        match=r"^estimators: bv-0 ",
     ):
         completed(config)
     assert completed(config | {"sampling": {"negatives": 10}})
@@ -579,14 +611,14 @@ def test_negatives_are_counted_among_the_items_that_filters_leave(tmp_path):
     assert complete_config(twenty_items(path))
     assert complete_config(twenty_items(path, core=2))
     many = {"sampling": {"negatives": 17}}
-    with pytest.raises(ConfigError, match=r"user 0 has only 16 candidates besides"):
+    with pytest.raises(ConfigError, match=r"user 0 has only 16"):
         complete_config(twenty_items(path, core=2) | many)
 
 
 def test_an_empty_file_with_named_columns_is_refused_before_any_job(tmp_path):
     path = tmp_path / "events.csv"
     path.touch()
-    with pytest.raises(ConfigError, match=r"^datasets.mine.path: .*events.csv: is empty; the firs"):
+    with pytest.raises(ConfigError, match=r"^datasets.mine.path: .*events.csv"):
         complete_config(twenty_items(path))
 
 
@@ -606,7 +638,7 @@ def test_parquet_in_an_archive_is_not_unpacked_before_any_job(tmp_path, monkeypa
     many = twenty_items(path, form="parquet") | {"sampling": {"negatives": 17}}
     path.with_suffix("").write_bytes(table.getvalue())
     plain = changed(many, "datasets/mine/path", str(path.with_suffix("")))
-    with pytest.raises(ConfigError, match="17 negatives without replacement"):
+    with pytest.raises(ConfigError, match="17 negatives"):
         complete_config(plain)
     monkeypatch.setattr(gzip.GzipFile, "read1", None)
     monkeypatch.setattr(gzip.GzipFile, "readinto", None)
@@ -635,7 +667,7 @@ def test_negatives_of_a_file_of_many_rows_are_counted_by_the_job(two_files, tmp_
         more["test"] = str(tmp_path / "test")
     many = twenty_items(tmp_path / "path", **more) | {"sampling": {"negatives": 17}}
     monkeypatch.setattr(negatives, "_MOST_ROWS", 120)
-    with pytest.raises(ConfigError, match="17 negatives without replacement"):
+    with pytest.raises(ConfigError, match="17 negatives"):
         complete_config(many)
     monkeypatch.setattr(negatives, "_MOST_ROWS", 119)
     assert complete_config(many)

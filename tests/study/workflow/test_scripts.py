@@ -247,14 +247,12 @@ def beside(script: str, ranks: str) -> list[str]:
     config = complete_config({"figures": {"figure-5": {"edges": [1]}, "figure-6": figure_6}})
     params = {
         "recommenders": ["popular", "mine"],
-        "place": "dataset",
-        "subject": "own",
         "arguments": arguments(FIGURES["dataset"], config),
     }
     outputs = {
         f"{name}_{kind}".replace("-", "_"): f"{name}.{kind}"
-        for name, figure in FIGURES["dataset"].items()
-        for kind in figure.kinds
+        for name in FIGURES["dataset"]
+        for kind in ("csv", "svg", "png")
     }
     return run_script(
         script,
@@ -283,7 +281,10 @@ def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
 def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
     Path("ranks.csv").write_text(GOOD_RANKS, encoding="utf-8")
     [line] = run_script(
-        "fidelity", input={"ranks": ["ranks.csv"] * 3}, params={"recommenders": list("XYZ")}
+        "tables",
+        input={"ranks": ["ranks.csv"] * 3},
+        output={"fidelity_csv": "fidelity.csv"},
+        params={"recommenders": list("XYZ")},
     )
     assert "its users and candidates are not those of MovieLens 1M in the paper" in line
 

@@ -9,6 +9,7 @@ import pytest
 from made_up_project import complete_config
 from small_tables import table_of
 
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import tables
@@ -205,7 +206,9 @@ def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval
 def test_ranks_of_other_users_state_no_order(caplog):
     ascending = table_of([(10, 1, 0), (20, 1, 0), (30, 1, 0)])
     descending = table_of([(30, 1, 0), (20, 1, 0), (10, 1, 0)])
-    findings = exact_findings({"A": ascending, "D": descending}, ["recall@10"])
+    findings = exact_findings(
+        {"A": ascending, "D": descending}, CompareOptions(metrics=["recall@10"])
+    )
     assert findings.decided is None
     assert "the exact ranks are not compared by user" in caplog.text
 
@@ -553,7 +556,7 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
         drawn = samples(table, evaluation.design, 20, ["random"], np.random.default_rng(7))
         runs[name] = estimates(table, evaluation, drawn)
     expected = {name: exact_moments(table, evaluation) for name, table in rank_tables.items()}
-    findings = exact_findings(rank_tables, [*LABELS])
+    findings = exact_findings(rank_tables, CompareOptions(metrics=[*LABELS]))
     decided = {(better, worse) for label, better, worse in findings.decided if label == "recall@10"}
     assert decided == {("some", "never"), ("also", "never")}
     recommenders = {name: {"type": "popularity"} for name in ranks}

@@ -103,19 +103,17 @@ class Comparison(Result):
 
     def _verdicts_of_rows(self) -> list[Verdict] | None:
         """Return the verdicts of the rows; None if a row does not say which one it is."""
-        rows = self.to_dict("records")
-        if "metric" not in self or len({self._key(row) for row in rows}) < len(rows):
+        if "metric" not in self:
             return None
+        rows = self.to_dict("records")
         verdicts = [verdict_of_row(row, self.findings, self.setting.names) for row in rows]
         known = [verdict for verdict in verdicts if verdict is not None]
+        if len(set(known)) < len(known):
+            return None
         # a metric that is not defined has no verdict
         rows_without = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict is None]
         are_undefined = all(np.isnan(row.get("difference", 0.0)) for row in rows_without)
         return known if are_undefined else None
-
-    @staticmethod
-    def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(row.get(name) for name in ("group", "inference", "metric", "a", "b"))
 
     @property
     def by_user(self) -> pd.DataFrame:

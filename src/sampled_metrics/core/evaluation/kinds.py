@@ -382,15 +382,6 @@ KINDS: tuple[Kind, ...] = (
         values="estimator, what, value",
     ),
     Kind(
-        "large-weight",
-        CAUTION,
-        "{estimator}: a single user counts up to {largest:.2g}, where a metric is at most 1, "
-        "because its equations are badly conditioned. Take a larger γ.",
-        when="a single user counts more than 10",
-        action="take a larger γ",
-        values="estimator, largest",
-    ),
-    Kind(
         "replacement",
         CAUTION,
         "If the negatives are drawn {other_design} replacement, the interval of {metric} "
@@ -461,14 +452,6 @@ KINDS: tuple[Kind, ...] = (
         "{metric} is not defined, as a user has only one candidate.",
         when="a metric is not defined",
         action="leave out users with one candidate",
-    ),
-    Kind(
-        "equal-metrics",
-        REMARK,
-        "{metrics!m} are equal here, as each user has one relevant item, with grade 1.",
-        when="metrics are equal for one relevant item",
-        action="report one of them",
-        values="metrics",
     ),
     # --- users
     Kind(

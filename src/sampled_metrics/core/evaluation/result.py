@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,7 +27,7 @@ from sampled_metrics.core.findings import Finding, about, distinct, of_all, plai
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.ranks.groups import ALL, Groups, runs_by_group
 from sampled_metrics.core.ranks.reading import UNNAMED
-from sampled_metrics.core.ranks.runs import Runs, paired
+from sampled_metrics.core.ranks.runs import Runs, paired, require_comparable
 from sampled_metrics.errors import ConfigError, printable
 
 if TYPE_CHECKING:
@@ -319,6 +319,20 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         ]
 
 
+def results_of_runs(
+    recommenders: Sequence[Runs],
+    groups: Groups,
+    result_of: Callable[[Runs], Result],
+) -> Result:
+    """Return the results of recommenders as one, by group if there are groups.
+
+    Raises DataError if the runs of a recommender cannot be compared.
+    """
+    for runs in recommenders:
+        require_comparable([runs])
+    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
+
+
 def by_recommender(results: Mapping[str, Result]) -> Result:
     """Return the results of recommenders as one, with their names in the first column.
 
@@ -370,13 +384,13 @@ def cell(value: Any) -> str:
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
     """Return the result of a recommender's paired runs, and those of its groups, as one."""
-    parts, left_out = runs_by_group([runs], groups)
+    runs_of_groups, left_out = runs_by_group([runs], groups)
     whole = _of_paired(runs, result_of)
-    if not parts:
+    if not runs_of_groups:
         return whole
     results = dict[str, Result]()
-    for group, [part] in parts.items():
-        results[group] = _of_paired(part, result_of)
+    for group, [runs_of_group] in runs_of_groups.items():
+        results[group] = _of_paired(runs_of_group, result_of)
         results[group].findings = tuple(cautions_of(results[group].findings))
     result = together({"": whole} | results, "group")
     result["group"] = result["group"].replace("", ALL)

@@ -130,8 +130,8 @@ def pseudo_values(estimate: Estimate, sample: Sample) -> Floats:
     whole = estimate.estimate(sample.counts)
     step = max(1, _NUMBERS // len(sample.counts))
     starts = range(0, len(left_out.counts), step)
-    parts = [sample.counts - left_out.counts[start : start + step] for start in starts]
-    without = np.concatenate([estimate.estimate(np.maximum(part, 0.0)) for part in parts])
+    batches = [sample.counts - left_out.counts[start : start + step] for start in starts]
+    without = np.concatenate([estimate.estimate(np.maximum(batch, 0.0)) for batch in batches])
     factors = (users - left_out.sizes) / np.sqrt(left_out.sizes)
     influence_of_block = factors[:, np.newaxis] * (whole - without)
     influence = influence_of_block.T[:, left_out.block]

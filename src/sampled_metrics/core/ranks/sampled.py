@@ -23,12 +23,12 @@ from sampled_metrics.checks import (
     whole_numbers,
 )
 from sampled_metrics.core.data.labels import refuse_other_labels
-from sampled_metrics.core.data.tables import Place, refuse_rows
+from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.frames import CONTENT, Columns, PerUser, RanksLike
 from sampled_metrics.core.ranks.reading import Layout, tables_of
-from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, require_exact_ids, span
+from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, checked_users, span
 from sampled_metrics.errors import ConfigError, DataError
 
 BY_USER = "by user"
@@ -74,7 +74,7 @@ class SampledRanks(Ranked):
     candidates: Ints
     replacement: bool = False
     user: NDArray[np.generic] | None = None
-    place: InitVar[Place | None] = None
+    location: InitVar[Location | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
     # how the source writes ranks: their name, and the best one
@@ -83,7 +83,7 @@ class SampledRanks(Ranked):
     drawn: str = BY_USER
     seed_name: str = ""
 
-    def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
+    def __post_init__(self, location: Location | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "sampled ranks")
         if not isinstance(self.drawn, str) or self.drawn not in DRAWN:
@@ -103,11 +103,11 @@ class SampledRanks(Ranked):
         x, m, n = np.broadcast_arrays(*map(np.atleast_1d, columns))
         if len(x) == 0:
             raise DataError("there are no ranks to estimate from")
-        require_exact_ids(None if self.user is None else np.asarray(self.user))
+        object.__setattr__(self, "user", checked_users(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
         for wrong, message in self._rules(*written):
-            refuse_rows(wrong, message, place or self.named)
+            refuse_rows(wrong, message, location or self.named)
 
     def _rules(self, name: str, best: int) -> list[tuple[NDArray[np.bool_], Callable[[int], str]]]:
         """Return which rows break each rule, and what is wrong with a row that does.
@@ -210,7 +210,7 @@ class SampledRanks(Ranked):
         return pd.DataFrame(columns)
 
     @property
-    def places(self) -> Floats:
+    def expected_above(self) -> Floats:
         """Return the (rows,) numbers of sampled negatives above."""
         return self.x.astype(np.float64)
 
@@ -341,7 +341,7 @@ def sampled_of_columns(
     refuse_rows(
         (tied > 0) & (above + tied > m),
         lambda row: f"above ({above[row]}) and tied ({tied[row]}) are more than {m[row]} negatives",
-        columns.place,
+        columns.location,
     )
     if tied.any():
         above = above + np.floor(rng.random(len(tied)) * (tied + 1)).astype(np.int64)
@@ -351,7 +351,7 @@ def sampled_of_columns(
         candidates=columns.column_or_argument("candidates", candidates, 1),
         replacement=replacement,
         user=columns.users_of_ranks(),
-        place=columns.place,
+        location=columns.location,
         findings=columns.remarks_on_ranks(candidates=candidates, negatives=negatives),
         source=columns.name,
         written=columns.written,
@@ -374,8 +374,8 @@ def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> N
     logs = []
     for better in (below, np.minimum(below + 1, pool)):
         theta = better / np.maximum(pool, 1)
-        rest = (pool - better) / np.maximum(pool, 1)
-        logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, rest))
+        worse_share = (pool - better) / np.maximum(pool, 1)
+        logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, worse_share))
     likeliest = np.maximum(*logs)
     return (negatives > 0) & (likeliest < np.log(np.finfo(np.float64).tiny))
 
