@@ -52,7 +52,7 @@ def label_option(
 ) -> Callable[..., Any]:
     """Return an option that takes labels with commas between them.
 
-    It can be written by its name in plural and in singular.
+    The option has two names, in plural and in singular.
 
     Args:
         name: the name in plural.
