@@ -144,10 +144,10 @@ REPLACEMENT = click.option(
 )
 DRAWN = click.option(
     "--drawn",
-    type=click.Choice(["by user", "once"]),
+    type=click.Choice(["by user", "once", "popularity"]),
     default="by user",
     show_default=True,
-    help="Whether the negatives of each user are drawn anew, or once for all users.",
+    help="Whether the negatives of each user are drawn anew, once for all users, or not uniformly.",
 )
 
 

@@ -245,6 +245,15 @@ KINDS: tuple[Kind, ...] = (
         action="give several draws",
     ),
     Kind(
+        "drawn-by-popularity",
+        CAUTION,
+        "The negatives are drawn by popularity, so no correction applies, and there is no estimate "
+        "and no order. Popular items are likely to be above the held-out item, so its sampled rank "
+        "shows only that its true rank is not better.",
+        when="negatives are drawn by popularity: bounds alone",
+        action="draw uniform negatives, or rank all candidates",
+    ),
+    Kind(
         "draws",
         REMARK,
         "The intervals include the spread between {draws} draws of negatives, which are taken to "
