@@ -26,8 +26,8 @@ class Size(NamedTuple):
 SIZES = {
     "core": Size(95_002, 82_000),
     "lists": Size(2_956, 3_500),
-    "papers": Size(7_886, 8_500),
-    "ranking": Size(25_017, 21_500),
+    "papers": Size(7_886, 10_000),
+    "ranking": Size(25_017, 22_500),
     "reporting": Size(16_041, 13_500),
     "stages": Size(19_462, 14_500),
     "planning": Size(10_936, 11_000),
