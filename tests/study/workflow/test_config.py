@@ -613,17 +613,9 @@ UNFIT = {
         {"columns": TIMES, "timestamp": "order"},
         "datasets.mine.options.timestamp: order has no use for the column",
     ),
-    "a format of no times": (
-        {"columns": COLUMNS, "timestamp_format": "iso"},
-        "datasets.mine.options.timestamp_format: there is no column of timestamps",
-    ),
     "a column of two roles": (
         {"columns": TIMES, "keep": {"column": "t", "values": [1]}},
         "datasets.mine.options.columns: user and item and timestamp and keep must name different",
-    ),
-    "names and positions": (
-        {"columns": {"user": "u", "item": 2}},
-        "datasets.mine.options.columns: user and item must all be names or all be positions",
     ),
 }
 
