@@ -465,9 +465,3 @@ def test_intervals_without_width():
     result = sm.plan(ranks, metric="recall@10", negatives=(3,), estimators="uncorrected", draws=40)
     row = result.set_index("estimator").loc["uncorrected"]
     assert (row["width"], row["width_low"], row["width_high"]) == (0, 0, 0)
-
-
-def test_a_number_of_users_out_of_range_is_refused():
-    ranks = sm.exact_ranks({"A": [1, 2, 3] * 20, "B": [2, 3, 4] * 20}, candidates=100, exact=True)
-    with pytest.raises(sm.ConfigError, match=r"^users must be a whole number from 2 to .*$"):
-        sm.plan(ranks, metric="ap", negatives=(5,), users=2**63)
