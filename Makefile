@@ -18,7 +18,8 @@ ADAPTERS := .venv-adapters
 LOWEST := .venv-lowest
 AUDIT := $(VENV)/audit/ready
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
+# jobs say themselves what they do
+SNAKEMAKE = $(BIN)/snakemake --quiet host rules progress --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo reproduce report test test-all test-rooms mutants same-numbers test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
@@ -40,7 +41,7 @@ $(READY): $(LOCKED) pyproject.toml
 	@touch $@
 
 demo: $(READY)  ## run the study on published ranks and MovieLens 100K; needs no download site
-	$(BIN)/snakemake --cores $(CORES) --configfile examples/demo.yaml
+	$(BIN)/snakemake --quiet host rules progress --cores $(CORES) --configfile examples/demo.yaml
 	@echo "begin with results/summary.html"
 
 reproduce: $(READY)  ## run the whole study, from the archive to results/summary.html
@@ -159,6 +160,7 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	$(BIN)/python tests/docs_blocks.py
+	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/architecture.py
 	$(BIN)/python tests/frozen_sentences.py
 

@@ -13,5 +13,8 @@ Their intervals are of the truth: if better ranks are more frequent in the bette
 an assumption.
 """
 
+PUBLISHED = (*DEFAULT_ESTIMATORS, "uncorrected")
+"""The default estimators of published values: among all candidates, and in a sample."""
+
 PLANNED = ("decreasing", "bv-0.1", "uncorrected")
 """The default estimators of a plan."""

@@ -50,7 +50,7 @@ MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
         (lambda: compare([1, 3, 2], MASKED, candidates=9), "B"),
         (
             lambda: sm.ExactRanks(None, np.full(3, 9), MASKED, np.zeros(3, dtype=int)),
-            "a column of exact ranks",
+            "above",
         ),
         (lambda: SampledRanks(MASKED, 5, 9), "x"),
     ],

@@ -29,6 +29,8 @@ if config["toy"]:
             "<results>/logs/toy/toy.log",
         benchmark:
             "<results>/benchmarks/toy/toy.tsv"
+        # it waits for nothing, and is the longest job of a small study
+        priority: 1
         params:
             code=code("toy"),
             toy=config["toy"],

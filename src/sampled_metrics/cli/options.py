@@ -52,7 +52,7 @@ def label_option(
 ) -> Callable[..., Any]:
     """Return an option that takes labels with commas between them.
 
-    It can be written by its name in plural and in singular.
+    The option has two names, in plural and in singular.
 
     Args:
         name: the name in plural.
@@ -144,10 +144,10 @@ REPLACEMENT = click.option(
 )
 DRAWN = click.option(
     "--drawn",
-    type=click.Choice(["by user", "once"]),
+    type=click.Choice(["by user", "once", "popularity"]),
     default="by user",
     show_default=True,
-    help="Whether the negatives of each user are drawn anew, or once for all users.",
+    help="Whether the negatives of each user are drawn anew, once for all users, or not uniformly.",
 )
 
 

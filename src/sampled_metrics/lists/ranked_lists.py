@@ -170,10 +170,7 @@ class Judgements:
         return grades, from_source(findings, name)
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
-        """Return the (users,) values of lists, which are as `grades_of` returns them.
-
-        They are computed for some users at a time.
-        """
+        """Return the (users,) values of lists from `grades_of`, for some users at a time."""
         formula = metric.formula
         k = metric.cutoff
         assert isinstance(formula, Formula)  # `RankedLists.check_metrics` refuses others
@@ -413,9 +410,9 @@ def ranked_lists(
 
 
 def _is_by_rank(columns: Columns) -> bool:
-    """Return whether lists are in the order of their ranks, and not of their scores.
+    """Return whether the column of ranks, not the scores, orders the lists.
 
-    They are if the caller named the column of ranks, or there are no scores.
+    Ranks order the lists if the caller named their column, or there are no scores.
     """
     return "rank" in columns.names or "score" not in columns
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sampled_metrics as sm
-from sampled_metrics._defaults import DEFAULT_ESTIMATORS
+from sampled_metrics._defaults import PUBLISHED
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import Command, label_option, whole_range
 from sampled_metrics.cli.output import prints_result
-from sampled_metrics.core.estimators import BOUNDS
 
 # pandas and what needs it are imported where they are used, so that help comes at once
 if TYPE_CHECKING:
@@ -51,9 +50,16 @@ if TYPE_CHECKING:
     help="n: how many items an exact evaluation ranks; 3000-10000 if it is not known.",
 )
 @click.option("--users", type=shared.WHOLE, required=True, help="How many users the values are of.")
-@label_option("estimators", DEFAULT_ESTIMATORS, known=BOUNDS)
+@label_option("estimators", PUBLISHED, known=PUBLISHED)
 @label_option("metrics", (), "those of the values")
 @shared.REPLACEMENT
+@click.option(
+    "--drawn",
+    type=click.Choice(["by user", "popularity"]),
+    default="by user",
+    show_default=True,
+    help="Whether the negatives are drawn uniformly for each user, or by popularity.",
+)
 @shared.CONFIDENCE_LEVEL
 @prints_result
 def published(values: tuple[str, ...], exact: tuple[str, ...], **options: Any) -> Result:

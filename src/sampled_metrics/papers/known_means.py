@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
+from scipy.special import chdtrc, chdtri, rel_entr
 
 from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators.shapes import Mixture
@@ -115,6 +115,20 @@ class KnownMeans:
         shares = np.minimum(self.low - smallest, largest - self.high) / (largest - smallest)
         return 1.0 + self.users * max(0.0, float(shares.min()))
 
+    def ends_of_mean(self, row: int, alpha: float) -> tuple[float, float]:
+        """Return the interval of the mean of a function over users like these, at an error rate α.
+
+        Of all distributions with a mean, the one at both ends of the function is furthest from no
+        sample, so the interval is that of a share.
+        """
+        alone = self.subset([row])
+        deviance = alone.limit(alpha) / self.users
+        smallest = float(alone.functions.min())
+        spread = float(np.ptp(alone.functions))
+        low = _end_of_share((float(alone.low[0]) - smallest) / spread, deviance, 0.0)
+        high = _end_of_share((float(alone.high[0]) - smallest) / spread, deviance, 1.0)
+        return smallest + spread * low, smallest + spread * high
+
     def are_possible(self) -> bool:
         """Return whether any sample has all of these means."""
         from scipy.optimize import linprog  # slow to import
@@ -162,6 +176,20 @@ class KnownMeans:
         )
         sides = solution.x.reshape(2, count)
         return (sides[0] - sides[1]) * scale, -float(solution.fun)
+
+
+def _end_of_share(share: float, deviance: float, end: float) -> float:
+    """Return the share towards an end whose divergence from the one observed is the deviance."""
+    from scipy.optimize import brentq  # slow to import
+
+    share = min(max(share, 0.0), 1.0)
+    if share == end:
+        return end
+
+    def excess(p: float) -> float:
+        return float(rel_entr(share, p) + rel_entr(1 - share, 1 - p)) - deviance
+
+    return float(brentq(excess, *sorted((share, abs(end - 1e-15)))))
 
 
 @dataclass(frozen=True)

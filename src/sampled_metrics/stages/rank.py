@@ -172,15 +172,13 @@ def staged_ranks(
 
 @dataclass(frozen=True)
 class Prepared:
-    """Training, held-out items and an order of the candidates that were read and checked.
-
-    They serve any number of rankers.
+    """Training, held-out items and an order of candidates, read and checked for several rankers.
 
     Attributes:
-        split: of all users.
-        ids: of users and items.
+        split: the split of all users.
+        ids: the ids of users and items.
         users: (users,) ascending indices of the users who are ranked, all with held-out items.
-        order: of the candidates.
+        order: the order of the candidates.
     """
 
     split: Split

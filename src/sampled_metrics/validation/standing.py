@@ -60,18 +60,15 @@ class Spending:
     epochs: int | None = None
 
     def of_interval(self, position: int) -> float:
-        """Return the error rate of the interval of an epoch, by its number from 1.
-
-        It is 0 beyond K epochs.
-        """
+        """Return the error rate of the interval of an epoch, counted from 1; 0 beyond K epochs."""
         if self.epochs is None:
             return self.alpha / (_SUM + 1) / position**_POWER
         return self.alpha / self.epochs if position <= self.epochs else 0.0
 
     def of_pair(self, later: int) -> float:
-        """Return the error rate of a pair of epochs, by the number of the later one, from 2.
+        """Return the error rate of a pair of epochs; 0 beyond K epochs.
 
-        It is 0 beyond K epochs.
+        The later epoch of a pair has a number from 2 on.
         """
         if self.epochs is None:
             return self.alpha / _SUM / later**_POWER / (later - 1)
@@ -149,10 +146,10 @@ class EpochStanding:
 
 
 def is_better(values: UserValues, reference: UserValues, rate: float) -> bool:
-    """Return whether the mean of some users is above that of the same users by another model.
+    """Return whether the mean of some users is above their mean with another model.
 
-    It is where the p-value of `compare` is at most the error rate. Only the side that decides is
-    computed.
+    The answer is yes if the p-value of `compare` is at most the error rate. Only the side that
+    decides is computed.
     """
     if not values.point[0] > reference.point[0] or rate <= 0:
         return False

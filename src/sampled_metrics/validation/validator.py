@@ -205,9 +205,9 @@ class Validation:
 
     @property
     def better(self) -> str:
-        """Whether this epoch is better than the reference, by the first metric.
+        """Whether this epoch is better than the reference: yes, no, undecided or first.
 
-        It is yes, no, undecided or first.
+        The first metric decides.
         """
         return str(self.result["better"].iloc[0])
 
@@ -220,7 +220,7 @@ class Validation:
     def best(self) -> int | None:
         """The epoch with the highest value of the first metric so far.
 
-        It is None if the metric was not defined in any epoch.
+        None if the metric was not defined in any epoch.
         """
         return _number(self.result["best"].iloc[0])
 
@@ -300,10 +300,10 @@ class Validator:
 
     @property
     def contenders(self) -> list[int]:
-        """The epochs that may be the best so far, by the first metric.
+        """The epochs that may be the best so far, according to the first metric.
 
-        Those by the other metrics are in the history. The truly best epoch is one of them with the
-        probability `confidence_level`, after all epochs together.
+        After all epochs together, the truly best epoch is one of them with the probability
+        `confidence_level`. The history has the contenders according to other metrics.
         """
         standing = next(iter(self._state.standings.values()))
         return sorted(standing.contenders)
@@ -371,19 +371,19 @@ class Validator:
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Any:
         """Draw the metrics by epoch with their intervals, the references and the contenders.
 
-        It needs matplotlib.
+        The figure needs matplotlib.
 
         Args:
-            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one
-                of pyplot.
-            ax: the axes to draw in, if there is one metric; `path` must not be given too.
+            path: a file to write: svg, png or pdf, according to its ending. Without a path, the
+                figure is one of pyplot.
+            ax: the axes to draw in, for a single metric and without a path.
 
         Returns:
             The axes, or a (metrics,) array of them.
 
         Raises:
             ConfigError: there is no epoch yet, matplotlib is not installed, the ending is another
-                one, or `ax` is given for several metrics or beside a path.
+                one, or `ax` is given for several metrics or with a path.
             WriteError: the file cannot be written.
         """
         history = self.history
@@ -420,10 +420,7 @@ class Validator:
 
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, epoch: int, start: float) -> Validation:
-        """Return the metrics of ranks, compared with the epochs before.
-
-        They are added to the history.
-        """
+        """Add to the history and return the metrics of ranks, compared with the epochs before."""
         state = self._state
         values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
         position = state.epochs + 1

@@ -300,7 +300,7 @@ class _Numbering:
 def k_core(events: Events, k: int) -> Events:
     """Return the k-core: what is left when users and items with fewer than k events are removed.
 
-    They are removed repeatedly, until each of the others has k events or more.
+    Removal is repeated until each remaining user and item has k events or more.
 
     Args:
         events: at most one event for each (user, item) pair.

@@ -440,7 +440,7 @@ def test_missing_numbers_and_kept_rows_of_parquet():
         "rank": ["", "2"],
         "user": ["a", "b"],
     }
-    assert part.place(1) == "ranks, row 2"
+    assert part.location(1) == "ranks, row 2"
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
     for wrong, says in (
         (
             {"revers": True},
-            r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type$",
+            r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type, seeds$",
         ),
         ({"reverse": 1}, r"W\.reverse: must be of type boolean, not 1$"),
         (

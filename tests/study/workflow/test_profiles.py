@@ -64,8 +64,8 @@ def test_jobs_on_one_machine_share_its_memory_and_one_that_asks_for_more_runs_al
 ) -> None:
     memory, _ = asked(finished, "--forceall", "--set-resources", "train:mem_mb=1000000000")
     assert memory["train"] == {str(psutil.virtual_memory().total // 10**6)}
-    memory, _ = asked(finished, "--forceall", "--resources", "mem_mb=900")
-    assert memory["train"] == memory["rank"] == {"900"}
+    memory, _ = asked(finished, "--forceall", "--resources", "mem_mb=200")
+    assert memory["train"] == memory["rank"] == {"200"}
 
 
 @pytest.mark.slow

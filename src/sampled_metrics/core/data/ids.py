@@ -43,7 +43,7 @@ class IdColumn(NamedTuple):
     """The ids of the rows of a column.
 
     Attributes:
-        number: (rows,) the position of the id among `ids`; -1 where there is none.
+        codes: (rows,) the position of the id among `ids`; -1 where there is none.
         ids: (ids,) the distinct ids as text, ascending.
         is_inexact: (rows,) whether the id is a float that may stand for several whole numbers.
     """

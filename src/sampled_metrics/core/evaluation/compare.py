@@ -63,6 +63,7 @@ from sampled_metrics.core.ranks.runs import (
     read_runs,
     require_comparable,
 )
+from sampled_metrics.core.ranks.sampled import POPULARITY
 from sampled_metrics.core.ranks.table import Table, span
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
@@ -249,6 +250,12 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     """Compare recommenders as `compare` does, with its options as one object."""
     # --- read and check
     recommenders = read_runs(ranks, "compare", needs_names=True)
+    for runs in recommenders:
+        if runs.first_table.design.get("drawn") == POPULARITY:
+            raise DataError(
+                f"{runs.name}: ranks among negatives that are drawn by popularity order no "
+                "recommenders; draw negatives uniformly, or rank all candidates"
+            )
     if len(recommenders) < 2:
         raise DataError(
             "compare takes two recommenders or more, not "

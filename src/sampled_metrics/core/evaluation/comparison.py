@@ -15,6 +15,7 @@ from sampled_metrics.core.evaluation.result import Result
 from sampled_metrics.core.evaluation.standings import Standings
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.evaluation.verdict import Verdict, verdict_of_row
+from sampled_metrics.core.evaluation.wording import assumed
 from sampled_metrics.core.evaluation.words.captions import letters, over_runs
 from sampled_metrics.core.findings import grouped
 from sampled_metrics.core.inference.setting import Setting
@@ -170,9 +171,10 @@ class Comparison(Result):
 
     @property
     def _latex_note(self) -> str:
-        parameters = f"{self.setting.parameters}. " if self.setting.parameters else ""
-        runs = f" {over_runs(self['inference'])}" if "inference" in self else ""
-        return f"{parameters}{letters(self.setting, by_group='group' in self)}{runs}"
+        convention = letters(self.setting, by_group="group" in self)
+        runs = over_runs(self["inference"]) if "inference" in self else ""
+        assumptions = assumed(self.findings, self.setting)
+        return " ".join(filter(None, [self._latex_parameters, convention, runs, *assumptions]))
 
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of each group, with the letters of its standings.

@@ -87,6 +87,9 @@ def correct(
         that counts the spread between the seeds, and these_runs for the interval of the mean over
         these seeds. Strict bounds have the second alone.
 
+        Of negatives that are drawn by popularity (``drawn="popularity"``) there is no value. The
+        bounds of free and decreasing are the same, and assume nothing.
+
         The interval holds the true metric if negatives are drawn uniformly among n candidates, and
         the assumption in `assumes` is right: uniform negatives (nothing else), decreasing, or that
         the bias of the estimator is zero. The value of free and decreasing is
@@ -208,7 +211,11 @@ def _correct(
         *about_seeds(questions, [runs]),
         *about_users(runs.users[0]),
         *from_readers(("", table) for table in runs.tables),
-        *(Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])),
+        *(
+            Finding("undefined", row["metric"])
+            for row in rows
+            if np.isnan(row["value"]) and not samples[0].is_popular
+        ),
     ]
 
     # --- result
@@ -228,8 +235,13 @@ def _answers(
     fitted = {
         label: estimator.fit(sample.outcomes, metrics) for label, estimator in estimators.items()
     }
-    biases = _biases(fitted, sample, metrics)
     not_known = np.full((2, len(metrics)), np.nan)
+    if sample.is_popular:
+        return {
+            label: _Answer(sampled_values(sample, estimate, metrics, alpha), not_known)
+            for label, estimate in fitted.items()
+        }
+    biases = _biases(fitted, sample, metrics)
     moments = _moments(sample, fitted.values())
     not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
     answers = dict[str, _Answer]()

@@ -245,6 +245,15 @@ KINDS: tuple[Kind, ...] = (
         action="give several draws",
     ),
     Kind(
+        "drawn-by-popularity",
+        CAUTION,
+        "The negatives are drawn by popularity, so no correction applies, and there is no estimate "
+        "and no order. Popular items are likely to be above the held-out item, so its sampled rank "
+        "shows only that its true rank is not better.",
+        when="negatives are drawn by popularity: bounds alone",
+        action="draw uniform negatives, or rank all candidates",
+    ),
+    Kind(
         "draws",
         REMARK,
         "The intervals include the spread between {draws} draws of negatives, which are taken to "
@@ -497,8 +506,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "paired-by-position",
         REMARK,
-        "Users are paired by position, so row i of each table is taken to be the same user. There "
-        "is no column user in {without:.200}.",
+        "Users are paired by position: row i of each table is taken to be the same user.",
         when="a table has no column user",
         action="add the column user, or make sure that the rows have the same order",
         values="tables: those that are paired so; without: those of them that have no column user",

@@ -302,6 +302,8 @@ def sampled_values(
             they are known.
         chosen: weights of strict bounds that other samples chose, as in `strict_values`.
     """
+    if sample.is_popular:
+        return _by_popularity(sample, estimate, metrics)
     if has_bounds(estimate) and sample.outcomes.are_exact:
         return _fully_sampled(sample, metrics)
     if has_bounds(estimate):
@@ -351,6 +353,36 @@ def _without_bias(values: UserValues, sample: Sample, metrics: Sequence[Metric])
             low[row] = values_of_users
             high[row] = values_of_users
     return replace(values, low=low, high=high, bounds=bounds, limits=limits, point=point)
+
+
+def _by_popularity(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
+    """Return the smallest and largest values of users whose negatives are not drawn uniformly.
+
+    Distinct negatives above or below the held-out item are as many candidates there. If negatives
+    may be drawn again, several of them may be one candidate.
+    """
+    if not has_bounds(estimate):
+        raise DataError(
+            "negatives that are drawn by popularity have bounds, and no estimate; take the "
+            "estimator free"
+        )
+    outcomes = sample.outcomes
+    above = outcomes.x
+    below = outcomes.negatives - outcomes.x
+    if outcomes.replacement:
+        above = np.minimum(above, 1)
+        below = np.minimum(below, 1)
+    n = outcomes.candidates
+    limits = _limits(metrics)
+    return UserValues(
+        low=sample.of_users(np.stack([metric.of_rank(n - below, n) for metric in metrics])),
+        high=sample.of_users(np.stack([metric.of_rank(above + 1, n) for metric in metrics])),
+        one_value=False,
+        bounds=np.stack((limits, limits), axis=1),
+        limits=limits,
+        point=np.full(len(metrics), np.nan),
+        findings=(Finding("drawn-by-popularity"),),
+    )
 
 
 def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:

@@ -173,11 +173,6 @@ def condition_of(findings: Iterable[Any], setting: Setting) -> str:
     return ""
 
 
-def on_several_metrics(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
-    """Say that the metrics of a comparison are not adjusted, if there are several."""
-    return remarks([finding for finding in findings if finding.kind == SEVERAL_METRICS], setting)
-
-
 def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return what the intervals of a comparison assume."""
     assumptions = [

@@ -42,7 +42,7 @@ from sampled_metrics.core.estimators.strict_bounds import (
 )
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.means import FEW_USERS, intervals
-from sampled_metrics.core.ranks.sampled import ONCE, SampledRanks
+from sampled_metrics.core.ranks.sampled import ONCE, POPULARITY, SampledRanks
 from sampled_metrics.core.sampling.outcomes import Outcomes
 
 FOLDS = 5
@@ -65,11 +65,13 @@ class Sample:
         outcomes: the distinct outcomes (n, m, x).
         shares: (users, outcomes) share of a user's rows that have an outcome.
         is_shared: whether users share negatives, so that their outcomes depend on one another.
+        is_popular: whether negatives are drawn by popularity, so that nothing is estimated.
     """
 
     outcomes: Outcomes
     shares: csr_array
     is_shared: bool = False
+    is_popular: bool = False
 
     @classmethod
     def from_ranks(cls, ranks: SampledRanks, user: Ints) -> Sample:
@@ -77,7 +79,13 @@ class Sample:
         outcomes, outcome = Outcomes.observed(ranks)
         rows = np.bincount(user)
         shares = csr_array((1 / rows[user], (user, outcome)), shape=(len(rows), len(outcomes)))
-        return cls(outcomes, shares, ranks.drawn == ONCE and not outcomes.are_exact)
+        is_sample = not outcomes.are_exact
+        return cls(
+            outcomes,
+            shares,
+            is_shared=is_sample and ranks.drawn == ONCE,
+            is_popular=is_sample and ranks.drawn == POPULARITY,
+        )
 
     def __len__(self) -> int:
         return int(self.shares.shape[0])

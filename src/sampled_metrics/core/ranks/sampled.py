@@ -33,8 +33,9 @@ from sampled_metrics.errors import ConfigError, DataError
 
 BY_USER = "by user"
 ONCE = "once"
-DRAWN = (BY_USER, ONCE)
-"""How negatives are drawn: anew for each user, or once for all users."""
+POPULARITY = "popularity"
+DRAWN = (BY_USER, ONCE, POPULARITY)
+"""How negatives are drawn: anew for each user, once for all users, or not uniformly."""
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.core.metrics import Metric
@@ -57,12 +58,13 @@ class SampledRanks(Ranked):
             cautions have them in words.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
-        drawn: how the negatives are drawn, "by user" or "once", as in `sampled_ranks`.
+        drawn: how the negatives are drawn, "by user", "once" or "popularity", as in
+            `sampled_ranks`.
         seed_name: the seed, or the draw, of which the ranks are, as a column names it; empty if
             that is not known.
 
     Raises:
-        ConfigError: `drawn` is neither.
+        ConfigError: `drawn` has another value.
         DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each
             other; the message names the row, the user or the line of the file.
     """
@@ -252,7 +254,10 @@ def sampled_ranks(
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts
             assume. "once" if users share negatives, as of one list of candidates for everybody, or
             of the other items of a batch. One such draw gives values and no interval or verdict;
-            several draws, each independent of the others, give them.
+            several draws, each independent of the others, give them. "popularity" if they are drawn
+            by popularity, or in any other way that is not uniform. Then `correct` bounds the
+            metrics, without an estimate, and `compare` refuses: x distinct negatives above the
+            held-out item are x candidates above it, so its true rank is at least its sampled rank.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from
             these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,
@@ -275,7 +280,7 @@ def sampled_ranks(
         DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; or
             a column that no argument names distinguishes several rows of each user. The message
             names the file and the line.
-        ConfigError: the name of a column is not text, or `drawn` is neither "by user" nor "once".
+        ConfigError: the name of a column is not text, or `drawn` has another value.
 
     Examples:
         >>> import sampled_metrics as sm

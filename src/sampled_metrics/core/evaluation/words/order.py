@@ -58,8 +58,10 @@ def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
         is_decided = conclusion is Conclusion.BETTER
         beginning = f"{better(*same[0].names)} on " if is_decided else beginnings[conclusion]
         metrics = [of_runs(metric_name(verdict.metric), verdict.inference) for verdict in same]
-        size = same[0].size.value
-        sentences.append(f"{beginning}{enumerated(metrics)}{f', by {size}' if size else ''}.")
+        sentence = f"{beginning}{enumerated(metrics)}"
+        if same[0].size.value and setting.margin is not None:
+            sentence += f", by {same[0].size.value} of {setting.margin.text}"
+        sentences.append(f"{sentence}.")
     return " ".join(sentences)
 
 
