@@ -418,9 +418,7 @@ def test_refuses_pilots(pilot, says):
         ({"users": 1}, "users must be a whole number from 2 to"),
         ({"users": 2**50}, "a value of each user would take"),
         ({"negatives": 9}, "negatives must be a list"),
-        ({"depths": [10**400]}, "depths must be numbers from 1 to"),
         ({"draws": 39}, "draws must be a whole number from 40 to 100000, not 39"),
-        ({"width": -1}, "width must be a number above 0, not -1"),
         ({"width": 1, "scores": 2}, "width and scores: give one of them"),
     ],
 )
