@@ -80,12 +80,13 @@ def figure_3(
 ) -> pd.DataFrame:
     """Return expected metrics by true rank; columns metric, negatives, rank, expected.
 
-    Exact ones have m = n - 1.
+    Exact ones have m = n - 1. Sizes of as many negatives or more are left out.
     """
+    sizes = [m for m in negatives if m < candidates - 1]
     rank = _ranks_to_draw(min(candidates, zoom), 100)
     curves = []
     for label in metrics:
-        for m in negatives:
+        for m in sizes:
             expected = expected_metric(
                 rank, candidates, SamplingDesign(m, replacement=True), metric(label)
             )

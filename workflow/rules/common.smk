@@ -90,11 +90,7 @@ pathvars:
 
 try:
     config = assemble(known_datasets, default_config, config, user_config)
-    complete(
-        config,
-        read_config(own("workflow/schemas/config.schema.yaml")),
-        workflow.pathvars.get("results"),
-    )
+    complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
 except ConfigError as error:
     raise WorkflowError(f"error: config: {error}")
 

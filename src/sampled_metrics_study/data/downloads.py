@@ -26,7 +26,6 @@ from sampled_metrics_study.data.archives import (
     fault_of,
     file_name,
     parse_address,
-    require_addresses,
 )
 
 TIMEOUT = (10.0, 60.0)
@@ -65,11 +64,10 @@ def download(
         sha256: the same for SHA-256.
 
     Raises:
-        ConfigError: there is no address, or one is neither https nor http nor that of a wheel.
+        ConfigError: an address of a wheel is malformed.
         DownloadError: no address gave the file.
         WriteError: the file cannot be written.
     """
-    require_addresses(urls)
     expected = expected_digests(md5, sha256)
     reasons = []
     with file_io.atomic_write(destination) as temporary:
