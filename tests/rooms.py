@@ -42,7 +42,6 @@ OF_THE_PROJECT = (
     "faults",
     "packaging",
     "slurm",
-    "whole/test_rooms.py",
     "whole/test_sentences.py",
 )
 """Tests that need all of the project."""

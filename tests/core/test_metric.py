@@ -170,12 +170,6 @@ def test_takes_names_that_people_type_and_those_that_it_prints(typed):
     assert metric(typed).label == usual
 
 
-def test_names_are_those_of_the_paper():
-    names = {"auc": "AUC", "ap@5": "AP@5", "hit-rate@3": "Hit rate@3", "unknown@3": "unknown@3"}
-    names |= {"recall@1-50": "Recall@1-50"}  # the mean over the cut-offs
-    assert [metric_name(label) for label in names] == [*names.values()]
-
-
 KNOWN = r"it may be recall@k.*ap or ap@k.*auc.*k a whole number from 1"
 
 
@@ -184,15 +178,12 @@ KNOWN = r"it may be recall@k.*ap or ap@k.*auc.*k a whole number from 1"
     [
         *(
             (label, rf"^unknown metric '{label}'; {KNOWN}")
-            for label in ("", "@10", "recall@0", "auc@10", "recall@05")
+            for label in ("", "recall@0", "auc@10", "recall@05")
         ),
         ("recall@٣", KNOWN),
         ("hr10", r"did you mean hr@10\?"),
-        ("recal@10", r"unknown metric 'recal@10' \(did you mean recall@10\?\); it may be"),
         ("Hit rate", r"^metric 'Hit rate' needs a cut-off, such as Hit rate@10$"),
         ("rbp", r"unknown metric 'rbp' \(did you mean rbp-0.8\?\); it may be .*rbp-p or rbp-p@k"),
-        ("half-life", r"did you mean half-life-5\?"),
-        ("ndcg-log@10", r"did you mean ndcg-log-2@10\?"),
         ("rbp-1.2.3", "rbp-1.2.3: '1.2.3' is not a number"),
         ("rbp-1", "between 0 and 1"),
         ("recall-0.8@10", "unknown metric 'recall-0.8@10'"),

@@ -1,13 +1,10 @@
 """Values by user of ranked lists, and comparisons of lists."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import read_and
 from compared import (
     require_means_of_users,
-    require_that_equal_seeds_are_named,
-    seeds_of_which_two_are_equal,
 )
 from user_values import USERS, places, require_difference, require_within_bounds, values
 
@@ -52,25 +49,6 @@ def test_a_metric_of_ones_own_is_refused():
     )
     with pytest.raises(sm.ConfigError, match="metric"):
         read_and.evaluate(RUN, relevance=GRADES, metrics=[inverse_square])
-
-
-def test_seeds_with_the_same_ranks_are_named_in_whatever_order():
-    items = [f"i{number}" for number in range(8)]
-
-    def read(frame):
-        run = {
-            user: {
-                item: float(-abs(rank - place) if item != "i0" else 1 - rank)
-                for place, item in enumerate(items)
-            }
-            for user, rank in frame.itertuples(index=False)
-        }
-        held_out = pd.DataFrame(
-            {"user": sorted(frame["user"], key=lambda user: int(user[1:])), "item": "i0"}
-        )
-        return sm.ranked_lists(run, relevance=held_out)
-
-    require_that_equal_seeds_are_named(*seeds_of_which_two_are_equal(read), options={})
 
 
 COMPARED = {"u": {"x": 3.0, "y": 1.0}, "v": {"x": 1.0, "y": 2.0}, "w": {"y": 2.0, "x": 0.5}}

@@ -499,7 +499,6 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         ({"precision@5": 0.3}, {}, "precision@5: the value must be from 0 to 0.2, not 0.3"),
         ({"hr@10": 69.7}, {}, r"from 0 to 1, not 69.7; in per cent\? Write 0.697$"),
         ({"recall@10": "many"}, {}, "recall@10: the value must be a number, not 'many'"),
-        ({"recall@10": "nan"}, {}, "recall@10: the value must be a number, not 'nan'"),
         ({"recall@200": 0.5}, {}, "recall@200: k must be at most the 99 negatives"),
         ({"mrr": "0.001"}, {}, "A: values: mrr .* cannot be: no sample has it"),
         (
@@ -517,7 +516,6 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
             {"candidates": (300, 200)},
             "give one number, or the least and the largest",
         ),
-        ({"recall@5": 0.5}, {"candidates": 0.5}, "candidates must be a whole number"),
         (
             # MRR is at most .2 + .2 / 2 + .6 / 3
             {"hr@1": 0.2, "hr@2": 0.4, "mrr": 0.55, "auc": 0.8},
@@ -530,14 +528,7 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
             "exact: there are no sampled values of 'B'; there are of A",
         ),
         ({"recall@5": 0.5}, {"exact": {"A": 0.1}}, "exact: give values by recommender"),
-        (
-            {"recall@5": 0.5},
-            {"exact": {"A": {"hr@5": 2}}},
-            "A: exact: hr@5: the value must be from 0 to 1, not 2",
-        ),
         ({"recall@5": 0.5}, {"users": 0}, "users must be a whole number, 1 or more, not 0"),
-        ({"recall@5": 0.5}, {"users": 2**54}, "users must be 2.53 or less"),
-        ({"recall@5": 0.5}, {"candidates": 50}, "99 negatives without replacement were asked for"),
     ],
 )
 def test_refuses(values, more, message) -> None:

@@ -167,20 +167,14 @@ def test_numbers_as_labels_are_looked_up_in_ids_that_have_them() -> None:
     assert table.above.tolist() == EXACT_COUNTS
 
 
-LABELLED_SERIES = pd.Series(SCORES[0], index=ITEMS)
-
-
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
         ({"scores": [*map(pd.Series, SCORES)]}, "DataFrame"),
         ({"scores": lambda block: [*map(pd.Series, SCORES[block])]}, "DataFrame"),
-        ({"scores": lambda block: LABELLED_SERIES, "batch_size": 1}, "Series"),
         ({"training": [*map(pd.Series, TRAINING)]}, "DataFrame"),
         ({"training": pd.Series([5, 9], index=[3, 1])}, "training"),
-        ({"training": {"user": [0], "item": [1]}}, "training"),
         ({"held_out": pd.Series(HELD_OUT, pd.Index(range(6), name="item"))}, "table"),
-        ({"held_out": pd.DataFrame(TRAINING).stack()}, "table"),
         ({"user_ids": pd.Series(USERS, index=[3, 1, 0, 2, 4, 5])}, "to_numpy"),
         ({"scores": lambda block: 0.5}, "single number"),
         ({"training": pd.DataFrame({"u": [1], "i": [2]})}, "labels"),
@@ -193,10 +187,6 @@ LABELLED_SERIES = pd.Series(SCORES[0], index=ITEMS)
                 )
             },
             "columns",
-        ),
-        (
-            {"scores": (pd.DataFrame(FACTORS[0], columns=["user_id", "b", "c"]), FACTORS[1])},
-            "set_index",
         ),
     ],
 )
@@ -228,11 +218,9 @@ def test_rows_of_pairs_that_are_no_events_are_refused(column: str, values: list[
     [
         (pd.DataFrame([[0, 2]] * 6, index=USERS), "item"),
         (pd.Series([[0, 2]] * 6), "negatives"),
-        ([[0, 2]] * 5 + [[0]], "negatives"),
         (np.zeros((5, 2), int), "negatives"),
         ({user: [5] for user in USERS[:5]}, "negatives"),
         ({"x": [5]}, "'x'"),
-        ({}, "rows"),
         (csr_array((6, 8)), "negatives"),
         (2.5, "number"),
     ],

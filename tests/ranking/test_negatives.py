@@ -130,11 +130,8 @@ NEARLY_ALL = [[1, 0, 1, 1, 1], [0] * 5]
         ([[1], [3]], {"drop_held_out": True}, "user 0: has no negatives"),
         ([[0, 1], [1, 3]], {"drop_held_out": True}, "item 0 is not a negative, but a training"),
         (2.5, {}, "negatives must be their number"),
-        ([[2, 3]], {}, "negatives must be their number"),
-        ({0: [2, 3]}, {}, "negatives, user 1: has no negatives"),
         ({0: [2, 3], 1: [2, 1]}, {}, "user 1: item 1 is not a negative, but a training or held"),
         ([[2, 2], [2, 3]], {}, "user 0: item 2 is there twice; give replacement=True"),
-        ([[2, 5], [2, 3]], {}, "negatives: .*not 5"),
         (3, {"scores": [[0, 0, np.nan, 0, 0]] * 2}, r"user 0 a score that is NaN or \+inf"),
         (
             3,

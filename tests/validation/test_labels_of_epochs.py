@@ -47,12 +47,6 @@ def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
         sm.validator(TRAINING, HELD_OUT)(FRAME)
 
 
-@pytest.mark.parametrize("ids", [[3, 2, 1, 0], ["1", "2", "3", "0"]])
-def test_numbers_that_may_be_indices_or_ids_are_refused(ids: list[Any]) -> None:
-    with pytest.raises(DataError, match=r"held_out"):
-        sm.validator(np.zeros((3, 4)), [1, 2, 0], item_ids=ids)
-
-
 def test_scores_without_labels_beside_labelled_training_are_refused() -> None:
     """Columns that are sorted as text are in another order than numbers."""
     numbers = [str(number) for number in sorted(range(12), key=str)]

@@ -97,6 +97,11 @@ def ranks_of_scores(
         >>> ranks = sm.ranks_of_scores([0.5, 0.6], [[0.1, 0.9, 0.3], [0.6, 0.4, 0.1]], candidates=4)
         >>> print(ranks, ranks.above, ranks.tied)
         exact ranks of 2 users, among 4 candidates [1 0] [0 1]
+
+    References:
+        Hu et al. (2020), "Open Graph Benchmark: Datasets for Machine Learning on Graphs", NeurIPS.
+        Huang et al. (2023), "Temporal Graph Benchmark for Machine Learning on Temporal Graphs",
+        NeurIPS Datasets and Benchmarks.
     """
     require_whole(0, MOST_SEED, seed=seed)
     require_flags(replacement=replacement)

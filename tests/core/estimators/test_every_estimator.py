@@ -170,11 +170,8 @@ def test_is_found_by_its_label_and_by_its_displayed_name(label):
 MEANT = {
     "": "",
     "xyz": "",
-    "convex": "",
-    "mle-0": "mle",
     "mes-": "mes",
     "bv--0.1": "bv-0.1",
-    "decreasing-1": "decreasing",
 }
 
 

@@ -1,45 +1,9 @@
-"""Captions of figures: what is said of marks and intervals."""
-
-import math
+"""Captions of figures: which assumption the intervals of an estimator need, by recommender."""
 
 import pandas as pd
 
-from sampled_metrics.core.evaluation.verdict import Conclusion, Verdict
 from sampled_metrics.core.evaluation.words import captions
 from sampled_metrics.core.inference.setting import Setting
-
-
-def verdict(conclusion):
-    """On A against a recommender that is called undecided, the second one."""
-    return Verdict(
-        metric="auc",
-        a="A",
-        b="undecided",
-        value_a=0.5,
-        value_b=0.6,
-        difference=0.1,
-        low=0.05,
-        high=0.15,
-        p_value=0.01,
-        conclusion=conclusion,
-        users=50,
-    )
-
-
-def test_hollow_marks_are_named_by_their_conclusions_and_not_at_all_if_there_are_none():
-    verdicts = [
-        verdict(Conclusion.EQUIVALENT),
-        verdict(Conclusion.UNDECIDED),
-        verdict(Conclusion.UNDECIDED),
-    ]
-    assert captions.hollow(verdicts) == "Hollow: undecided or equivalent, the interval includes 0."
-    assert captions.hollow([]) == ""
-
-
-def test_a_value_has_a_minus_sign_and_a_missing_one_is_not_defined():
-    texts = [captions.value_in_words(value) for value in (0.123456, -0.5, math.nan)]
-    assert texts == ["0.1235", "−0.5", "not defined"]
-    assert captions.value_in_words(0.5, sign="+") == "+0.5"
 
 
 def test_intervals_and_assumptions():

@@ -135,10 +135,6 @@ def test_refused(content, columns, says):
             {"columns": TIMED, "timestamp_format": "%q"},
             "timestamp_format: '%q' is not a pattern of strptime: ",
         ),
-        (
-            {"columns": TIMED, "timestamp_format": "%Y-%m-%"},
-            "timestamp_format: '%Y-%m-%' is not a pattern of strptime",
-        ),
     ],
     ids=[
         "a column twice",
@@ -146,7 +142,6 @@ def test_refused(content, columns, says):
         "order and a column of times",
         "no column of times",
         "an unknown directive",
-        "half a directive",
     ],
 )
 def test_options_that_cannot_be(options, says):
@@ -180,9 +175,7 @@ def test_written_times_are_those_of_python(when):
     assert written(when.isoformat()) == since_1970 // timedelta(microseconds=1) * 1000
 
 
-@pytest.mark.parametrize(
-    "time", ["2010-02-30", "now", "", "1287532527", "1000-01-01", "9999-12-31"]
-)
+@pytest.mark.parametrize("time", ["2010-02-30", "", "1287532527", "9999-12-31"])
 def test_a_time_that_is_none_is_refused_with_its_line(time, monkeypatch):
     monkeypatch.setattr(tables, "BLOCK_BYTES", 60)
     content = "user,item,x,when\n" + '1,2,"over\ntwo lines",2020-01-01\n' * 5 + f"1,2,3,{time}\n"
@@ -493,7 +486,6 @@ REFUSED = {
         parquet_of(u=[1], i=[[2]]),
         ": column 'i' is of type list<element: int64>; expected numbers, text",
     ),
-    "csv": (b"u,i,t\n1,2,3\n", ": cannot be read: "),
     "damaged inside": (bytes(DAMAGED), ": cannot be read: "),
     "no row": (parquet_of(u=NOTHING, i=NOTHING), ": holds no events"),
 }
