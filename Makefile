@@ -5,6 +5,9 @@ PYTHON ?= python3
 CORES ?= 2
 CONFIG ?=
 MINUTES ?= 60
+NUMBER ?= 50
+SEED ?= 0
+BASE ?= origin/main
 VENV := .venv
 BIN := $(VENV)/bin
 LOCKED := $(VENV)/locked
@@ -15,10 +18,11 @@ ADAPTERS := .venv-adapters
 LOWEST := .venv-lowest
 AUDIT := $(VENV)/audit/ready
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
+# jobs say themselves what they do
+SNAKEMAKE = $(BIN)/snakemake --quiet host rules progress --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce report test test-all test-rooms test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
+.PHONY: help demo reproduce report test test-all test-rooms mutants same-numbers test-kernels test-lowest tested-lowest test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs evidence publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -37,7 +41,7 @@ $(READY): $(LOCKED) pyproject.toml
 	@touch $@
 
 demo: $(READY)  ## run the study on published ranks and MovieLens 100K; needs no download site
-	$(BIN)/snakemake --cores $(CORES) --configfile examples/demo.yaml
+	$(BIN)/snakemake --quiet host rules progress --cores $(CORES) --configfile examples/demo.yaml
 	@echo "begin with results/summary.html"
 
 reproduce: $(READY)  ## run the whole study, from the archive to results/summary.html
@@ -51,12 +55,19 @@ report: reproduce  ## put all results of the study into one file, results/report
 PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
 SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
-test: $(READY)  ## the tests, and those of the core alone: about four minutes on two cores
-	$(PYTEST)
+# the tests of the core and of the base run in a copy that has no other package
+test: $(READY)  ## the tests: about three minutes on two cores
+	$(PYTEST) --ignore tests/core --ignore tests/base
 	$(BIN)/python tests/rooms.py --core-alone
 
-test-rooms: $(READY)  ## take away each package of the library in a copy and run the other tests: about 25 minutes
+test-rooms: $(READY)  ## take away each package of the library in a copy and run the other tests
 	$(BIN)/python tests/rooms.py
+
+mutants: $(READY)  ## change one thing in the numeric code at a time, NUMBER=50 chosen by SEED=0, and see which ones the tests notice
+	$(BIN)/python tests/mutants.py --number $(NUMBER) --seed $(SEED)
+
+same-numbers: $(READY)  ## compare the numbers of many evaluations with those of the commit BASE=origin/main
+	$(BIN)/python tests/same_numbers.py $(BASE)
 
 test-kernels: $(READY)  ## the tests of core, ranking and stages under two other kernels of OpenBLAS
 	$(BIN)/python tests/kernels.py -n $(CORES) --dist worksteal tests/core tests/ranking tests/stages
@@ -149,6 +160,7 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	$(BIN)/python tests/docs_blocks.py
+	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/architecture.py
 	$(BIN)/python tests/frozen_sentences.py
 

@@ -16,9 +16,9 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/recommend.smk"
 include: "workflow/rules/rank.smk"
 include: "workflow/rules/sample.smk"
-include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/fidelity.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/toy.smk"
 
 
 if config["figures"]["budget"]:
@@ -46,13 +46,11 @@ RESULTS = [
     *expand(rules.verify.output, dataset=[name for name in config["study"] if TRAINED[name]]),
     *expand(rules.tables.output, dataset=config["study"], recommender=list(config["recommenders"])),
     *expand(rules.figures.output, dataset=config["study"]),
-    *expand(rules.fidelity.output, dataset=COMPARED),
+    *expand(rules.compared_tables.output, dataset=COMPARED),
     *rules.summary.output,
 ]
 if config["toy"]:
-    RESULTS += [*rules.toy_tables.output, *rules.toy_figures.output]
-if COVERS_TOY:
-    RESULTS += rules.toy_fidelity.output
+    RESULTS += rules.toy.output
 if config["figures"]["budget"]:
     RESULTS += expand(rules.budget.output, dataset=WITH_BUDGET)
 

@@ -26,8 +26,8 @@ class Size(NamedTuple):
 SIZES = {
     "core": Size(95_002, 82_000),
     "lists": Size(2_956, 3_500),
-    "papers": Size(7_886, 8_500),
-    "ranking": Size(25_017, 21_500),
+    "papers": Size(7_886, 10_000),
+    "ranking": Size(25_017, 22_500),
     "reporting": Size(16_041, 13_500),
     "stages": Size(19_462, 14_500),
     "planning": Size(10_936, 13_000),
@@ -35,7 +35,7 @@ SIZES = {
     "adapters": Size(2_801, 3_500),
     "cli": Size(5_850, 5_500),
     "base": Size(5_567, 6_000),
-    STUDY: Size(51_922, 54_500),
+    STUDY: Size(51_922, 49_000),
 }
 """By package: the size at 61786d19, before inputs had one contract, and the limit."""
 NEW = Size(0, 15_000)
@@ -72,7 +72,7 @@ def sizes() -> Counter[str]:
 def main() -> int:
     """Print the sizes, and return 1 if a package is too large."""
     counts = sizes()
-    known = {name: SIZES.get(name, NEW) for name in (*SIZES, *sorted(set(counts) - set(SIZES)))}
+    known = {name: SIZES.get(name, NEW) for name in sorted(counts)}
     too_large = [name for name, size in known.items() if counts[name] > size.limit]
     print(f"{'package':24}{'nodes':>9}{'before':>9}{'limit':>9}")
     for name, size in known.items():

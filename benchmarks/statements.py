@@ -14,7 +14,7 @@ import pandas as pd
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.questions import THESE_RUNS
-from sampled_metrics.core.evaluation.verdict import VERDICTS, Size
+from sampled_metrics.core.evaluation.verdict import VERDICTS, Lead
 from sampled_metrics.stages.stopping import boundaries, last_boundary, shares
 
 EXACT = 1e-9  # ends of intervals and metrics that differ by less are equal
@@ -207,10 +207,10 @@ def _is_false(promise: Promise, verdict: Any, truths: Sequence[float]) -> bool:
     gap = _gap(loser, winner, truths)
     size = verdict.values.get("size")
     margin = promise.margin * (min(truths) if promise.is_relative else 1.0)
-    is_less = size == Size.LESS.value or verdict.kind == "equivalent"
+    is_less = size == Lead.LESS.value or verdict.kind == "equivalent"
     return (
         (verdict.kind == "better" and gap <= 0)
-        or (size == Size.MORE.value and abs(gap) < margin + EXACT)
+        or (size == Lead.MORE.value and abs(gap) < margin + EXACT)
         or (is_less and abs(gap) > margin - EXACT)
     )
 

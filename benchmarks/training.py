@@ -28,7 +28,7 @@ from scipy.special import ndtr
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.validation.kept import KeptValues
-from sampled_metrics.validation.standing import Answer, Spending, Standing
+from sampled_metrics.validation.standing import Answer, EpochStanding, Spending
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def values_by_epoch(
 
 def answers(values: Iterator[UserValues], metric: int, spending: Spending) -> list[Answer]:
     """Return what is said of each epoch of a training, by one metric."""
-    standing = Standing()
+    standing = EpochStanding()
     epoch_answers = list[Answer]()
     for number, epoch_values in enumerate(values, start=1):
         rate = spending.of_pair(number) if number > 1 else 0.0

@@ -13,7 +13,8 @@ from sampled_metrics_study.data.events import binarize, k_core
 from sampled_metrics_study.data.formats import read_events
 from sampled_metrics_study.data.negatives import require_negatives
 from sampled_metrics_study.data.split import shared_last_times, split_events
-from sampled_metrics_study.jobs import run, stream
+from sampled_metrics_study.data.times import split_options
+from sampled_metrics_study.jobs import memory_of_machine, run, stream
 
 
 def main(snakemake: Any) -> None:
@@ -31,14 +32,17 @@ def main(snakemake: Any) -> None:
         options=dataset["options"],
         test=test,
     )
-    events = binarize(chunks, dataset["min_rating"], dataset["repeated"])
+    events = binarize(chunks, dataset["min_rating"], dataset["repeated"], memory_of_machine())
     left_out = events.left_out
     all_events = len(events)
     all_users = len(events.user_ids)
     all_items = len(events.item_ids)
     events = k_core(events, dataset["core"])
     rng = stream(params.seed, name, "split")
-    options = params.split
+    options = split_options(params.split, events.timestamps)
+    is_by_time = events.held_out is None and options["strategy"] == "last-event"
+    # before the split, which takes the most memory
+    shared = shared_last_times(events, options["held_out"]) if is_by_time else 0
     split = split_events(events, **options, rng=rng)
     require_negatives(split, name, params.sizes)
     split.write(snakemake.output.split)
@@ -48,7 +52,6 @@ def main(snakemake: Any) -> None:
             f"none of the {len(split.item)} held-out items has a training event, such as item "
             f"{split.item_ids[split.item[0]]}; in two files, the same item must have the same id"
         )
-    is_by_time = events.held_out is None and options["strategy"] == "last-event"
     facts = {
         "users": len(split.user_ids),
         "items": len(split.item_ids),
@@ -56,9 +59,7 @@ def main(snakemake: Any) -> None:
         "training_events": split.training.nnz,
         "users_left_out_with_few_training_events": len(events.user_ids) - len(split.user_ids),
         "users_without_held_out_items": len(split.user_ids) - len(np.unique(split.user)),
-        "users_whose_last_time_is_shared": shared_last_times(events, options["held_out"])
-        if is_by_time
-        else 0,
+        "users_whose_last_time_is_shared": shared,
         "events_in_file": all_events + sum(left_out.values()),
         **{f"events_left_out_{reason}": count for reason, count in left_out.items()},
         "events_left_out_by_core": all_events - len(events),

@@ -8,11 +8,13 @@ import jinja2
 import pandas as pd
 
 from sampled_metrics import file_io
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.ranks.exact import read_rank_tables
 from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import provenance
 from sampled_metrics_study.decided import exact_findings
 from sampled_metrics_study.jobs import run
+from sampled_metrics_study.older import differences
 from sampled_metrics_study.own_files import read_facts, read_table
 from sampled_metrics_study.reference import stand_in
 from sampled_metrics_study.summary import Studied, summary
@@ -34,12 +36,11 @@ def read_studied(
     inputs = snakemake.input
     params = snakemake.params
     config = params.config
-    budgets = {Path(path).parts[-2]: path for path in inputs.budgets}
     studied = []
     names = list(config["recommenders"])
     for index, (name, trained) in enumerate(params.trained.items()):
         ranks = read_rank_tables(names, inputs.ranks[index * len(names) : (index + 1) * len(names)])
-        exact = exact_findings(ranks, config["metrics"], config["margin"])
+        exact = exact_findings(ranks, CompareOptions.from_config(config))
         facts = archives.get(name)
         figures = [
             {
@@ -61,7 +62,6 @@ def read_studied(
                 read_table(inputs.table_4[index]),
                 facts,
                 figures,
-                budget=read_table(budgets[name]) if name in budgets else None,
                 stand_in=stand_in(facts, ranks[names[0]]),
             )
         )
@@ -80,6 +80,7 @@ def main(snakemake: Any) -> None:
         for paths in (inputs.fidelity, inputs.claims)
     )
     jobs = [read_facts(path) for path in inputs.versions]
+    older = differences(inputs.versions, jobs, config)
     jobs.append(provenance.versions("write the summary"))
     versions = provenance.gathered(jobs)
     data = provenance.checksums(inputs.ranks, archives)
@@ -96,6 +97,7 @@ def main(snakemake: Any) -> None:
         printed,
         claims,
         snakemake.params.kinds,
+        older,
     )
     file_io.write_text(snakemake.output.page, page)
     made_from = {

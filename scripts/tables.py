@@ -1,20 +1,23 @@
-"""Compute the numbers of tables, of a dataset or of the running example, and lay them out.
+"""Compute the estimates from each repetition with their exact moments, and the tables of a dataset.
 
-Those of a dataset begin with the estimates from each repetition, and their exact moments.
+Where the study covers the paper's, compare it with the paper: Tables 3 and 4, and the claims of
+section 6.
 """
 
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from sampled_metrics import file_io
+from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.ranks.exact import ExactRanks, read_rank_tables
-from sampled_metrics_study import table_files
-from sampled_metrics_study.entries import TABLES, function
+from sampled_metrics_study import claims, comparison, fidelity
+from sampled_metrics_study.decided import exact_findings
+from sampled_metrics_study.entries import TABLES
 from sampled_metrics_study.inputs import Inputs
-from sampled_metrics_study.jobs import run, stream
+from sampled_metrics_study.jobs import run
 from sampled_metrics_study.own_files import read_facts, read_table
+from sampled_metrics_study.reference import RECOMMENDERS, require_paper_users
 from sampled_metrics_study.repetitions import (
     Evaluation,
     by_size,
@@ -45,39 +48,43 @@ def write_estimates(snakemake: Any, index: int, table: ExactRanks) -> None:
     file_io.write_csv(output.conditions[index], pd.concat(fits))
 
 
-def read_inputs(snakemake: Any) -> Inputs:
-    """Return what the tables are made from; of a dataset, write the estimates first."""
+def compare_with_paper(snakemake: Any, ranks: dict[str, ExactRanks]) -> None:
+    """Write the comparisons with the paper's Tables 3 and 4 and the claims of section 6."""
+    files = snakemake.input
+    output = snakemake.output
+    table_3 = read_table(output.table_3_csv)
+    table_4 = read_table(output.table_4_csv)
+    printed = fidelity.compare_study(table_3, table_4, read_table(files.seed_spread))
+    claimed = claims.check_study(ranks, table_3, table_4, read_table(files.figure_6), printed)
+    comparison.write(printed, claimed, "Tables 3 and 4", "section 6", output)
+
+
+def main(snakemake: Any) -> None:
+    """Write the estimates, each table with its pages, and the comparisons with the paper."""
     params = snakemake.params
     files = snakemake.input
     output = snakemake.output
-    if params.place == "toy":
-        return Inputs(params.options, partial(stream, params.seed, "toy"))
+    dataset = snakemake.wildcards.dataset
     names = params.recommenders
     ranks = read_rank_tables(names, files.ranks)
+    is_compared = hasattr(output, "fidelity_csv")
+    if is_compared:
+        require_paper_users(ranks[RECOMMENDERS[0]], dataset)
     for index, table in enumerate(ranks.values()):
         write_estimates(snakemake, index, table)
-    return Inputs(
+    inputs = Inputs(
         {"repetitions": params.sampling["repetitions"], "metrics": params.metrics},
         ranks=ranks,
         estimates=dict(zip(names, map(read_table, output.estimates), strict=True)),
         expected=dict(zip(names, map(read_table, output.expected), strict=True)),
         facts=read_facts(files.facts) if files.facts else {},
-        exact=function("decided.exact_findings")(ranks, params.metrics),
+        exact=exact_findings(ranks, CompareOptions(metrics=params.metrics)),
     )
-
-
-def main(snakemake: Any) -> None:
-    """Write each table, and its pages."""
-    inputs = read_inputs(snakemake)
-    for name, table in TABLES[snakemake.params.place].items():
-        key = name.replace("-", "_")
-        csv, *pages = (getattr(snakemake.output, f"{key}_{kind}") for kind in table.kinds)
-        numbers = function(table.numbers)(inputs)
-        file_io.write_csv(csv, numbers)
-        sections = function(table.layout)(numbers, inputs)
-        heading = table.heading.format(subject=snakemake.params.subject)
-        table_files.write(heading, sections, *pages)
+    for name, entry in TABLES["dataset"].items():
+        entry.write(name, inputs, output, subject=dataset)
+    if is_compared:
+        compare_with_paper(snakemake, ranks)
 
 
 if __name__ == "__main__":
-    run(main, snakemake, "tables of {params.subject}")
+    run(main, snakemake, "tables of {wildcards.dataset}")

@@ -15,6 +15,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 
 import pytest
 from hypothesis import HealthCheck, settings
+from taken_away import TAKEN_AWAY, skip_what_uses_it
 
 if TYPE_CHECKING:
     from made_up_project import Project
@@ -28,6 +29,8 @@ BUSY = {
 settings.register_profile("brief", max_examples=20, derandomize=True, **BUSY)
 settings.register_profile("thorough", max_examples=300, **BUSY)  # --hypothesis-profile thorough
 settings.load_profile("brief")
+if TAKEN_AWAY.exists():  # a copy without some packages
+    skip_what_uses_it()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

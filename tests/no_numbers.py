@@ -26,5 +26,5 @@ def require_a_flag(call, name, *, takes_long=False):
     if not takes_long:
         call(np.False_)
     for flag in ("no", 0, None, np.array(True)):
-        with pytest.raises(sm.ConfigError, match=f"^{name}: is True or False, not "):
+        with pytest.raises(sm.ConfigError, match=f"^{name} must be True or False, not "):
             call(flag)

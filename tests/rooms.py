@@ -2,24 +2,30 @@
 
 python tests/rooms.py                     each package beside the core, and the study
 python tests/rooms.py lists planning      these
-python tests/rooms.py --core-alone        all of them at once
+python tests/rooms.py lists --tests tests/cli tests/whole   with some of the tests
+python tests/rooms.py --core-alone        all of them at once, with the tests of core and base
 
 In a copy of the project, the folder of a package is deleted with its tests and its entry in
-`_registry.py`, and so are the packages that import it, and the program, which has the commands of
-all. The other tests must pass."""
+`_registry.py`, and so are the packages that import it when they are loaded. The other tests must
+pass, those of the command and of the whole library too: `taken_away` skips the ones that use what
+is missing. With the core alone, the command goes, too."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import grimp
+
+from sampled_metrics import _registry
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = "sampled_metrics"
@@ -29,8 +35,18 @@ PACKAGES = sorted(
     for path in (ROOT / "src" / LIBRARY).glob("*/__init__.py")
     if path.parent.name != "core"
 )
-OF_ALL = ("benchmarks", "browser", "docs", "faults", "packaging", "slurm", "whole")
-"""Folders of tests that need all of the project."""
+OF_THE_PROJECT = (
+    "benchmarks",
+    "browser",
+    "docs",
+    "faults",
+    "packaging",
+    "slurm",
+    "whole/test_sentences.py",
+)
+"""Tests that need all of the project."""
+OPTIONAL = ("command", "figure", "budget")
+"""Modules that only an entry of a registry or of a config loads."""
 
 
 def module_of(package: str) -> str:
@@ -39,32 +55,58 @@ def module_of(package: str) -> str:
 
 
 def without(packages: set[str]) -> set[str]:
-    """Return what goes when packages are taken away: they, what imports them, and the program,
-    which has all.
-    """
+    """Return what goes when packages are taken away: they, and what is not loaded without them."""
     graph = grimp.build_graph(LIBRARY, STUDY, exclude_type_checking_imports=True, cache_dir=None)
-    gone = packages | ({"cli"} if packages - {STUDY} else set())
+    gone = packages
     while above := {
         name
         for name in {*PACKAGES, STUDY} - gone
-        if any(imports(graph, name, removed) for removed in gone)
+        if any(loads(graph, name, removed) for removed in gone)
     }:
         gone = gone | above
     return gone
 
 
-def imports(graph: grimp.ImportGraph, package: str, imported: str) -> bool:
-    """Return whether a package imports another one, but for its command and its figure, which
-    nothing else loads.
+def loads(graph: grimp.ImportGraph, package: str, loaded: str) -> bool:
+    """Return whether a package imports another one as soon as it is loaded, and not only in a
+    function, its command or its figure.
     """
-    chains = graph.find_shortest_chains(module_of(package), module_of(imported), as_packages=True)
-    optional = (f"{module_of(package)}.command", f"{module_of(package)}.figure")
-    return any(len(chain) == 2 and chain[0] not in optional for chain in chains)
+    modules = {module_of(package), *graph.find_descendants(module_of(package))}
+    return any(
+        is_loaded_at_once(graph, module, imported)
+        for module in modules
+        if module.rpartition(".")[2] not in OPTIONAL
+        for imported in graph.find_modules_directly_imported_by(module)
+        if f"{imported}.".startswith(f"{module_of(loaded)}.")
+    )
+
+
+def is_loaded_at_once(graph: grimp.ImportGraph, module: str, imported: str) -> bool:
+    """Return whether a module imports another one outside of its functions."""
+    path = ROOT / "src" / module.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    details = graph.get_import_details(importer=module, imported=imported)
+    return any(not lines[detail["line_number"] - 1].startswith(" ") for detail in details)
+
+
+def of_entries(packages: set[str]) -> Iterator[str]:
+    """Yield the paths of the optional modules that import what is taken away, and of the script
+    that runs one.
+    """
+    graph = grimp.build_graph(LIBRARY, STUDY, exclude_type_checking_imports=True, cache_dir=None)
+    starts = tuple(f"{module_of(package)}." for package in packages)
+    for module in graph.modules:
+        name = module.rpartition(".")[2]
+        imported = graph.find_modules_directly_imported_by(module)
+        if name in OPTIONAL and any(path.startswith(starts) for path in imported):
+            yield f"src/{module.replace('.', '/')}.py"
+            yield f"scripts/{name}.py"
 
 
 def copy_without(packages: set[str], folder: Path) -> None:
     """Copy the project to a folder, without packages, their tests and their entries, and without
-    the tests of all.
+    the tests of the whole project.
     """
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
@@ -80,15 +122,35 @@ def copy_without(packages: set[str], folder: Path) -> None:
     for package in packages:
         shutil.rmtree(folder / "src" / module_of(package).replace(".", "/"))
         shutil.rmtree(folder / "tests" / ("study" if package == STUDY else package))
-    for name in OF_ALL:
-        shutil.rmtree(folder / "tests" / name)
+    for name in of_entries(packages):
+        (folder / name).unlink(missing_ok=True)
+    for name in OF_THE_PROJECT:
+        path = folder / "tests" / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     for path in (folder / "tests").rglob("test_*_with_*.py"):
         if path.stem.rpartition("_with_")[2] in packages:
             path.unlink()
-    registry = folder / "src" / LIBRARY / "_registry.py"
-    registry.write_text(
-        without_entries(registry.read_text(encoding="utf-8"), packages), encoding="utf-8"
-    )
+    for name, change in (("_registry", without_entries), ("__init__", without_imports)):
+        path = folder / "src" / LIBRARY / f"{name}.py"
+        path.write_text(change(path.read_text(encoding="utf-8"), packages), encoding="utf-8")
+    (folder / "tests/taken_away.json").write_text(json.dumps(missing(packages)), encoding="utf-8")
+
+
+def missing(packages: set[str]) -> dict[str, list[str]]:
+    """Return the modules, the public names and the commands that a copy without packages lacks."""
+    entries = [_registry.PACKAGES[name] for name in sorted(packages) if name in _registry.PACKAGES]
+    return {
+        "packages": [module_of(package) for package in sorted(packages)],
+        "names": [name for entry in entries for names in entry.names.values() for name in names],
+        "commands": [command.split(":")[1] for entry in entries for command in entry.commands],
+    }
+
+
+def without_imports(text: str, packages: set[str]) -> str:
+    """Return the module of public names without those of packages."""
+    lines = text.splitlines(keepends=True)
+    starts = tuple(f"    from {module_of(package)}." for package in packages)
+    return "".join(line for line in lines if not line.startswith(starts))
 
 
 def without_entries(text: str, packages: set[str]) -> str:
@@ -113,15 +175,16 @@ def without_block(text: str, start: str) -> str:
     )
 
 
-def passes(packages: set[str]) -> bool:
-    """Take packages away in a copy, and run the tests; say how it went."""
+def passes(packages: set[str], tests: list[str]) -> bool:
+    """Take packages away in a copy, and run tests; say how it went."""
     gone = without(packages)
     print(f"without {', '.join(sorted(gone))}:", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_without(gone, folder)
         environment = os.environ | {"PYTHONPATH": str(folder / "src")}
-        command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "tests"]
+        command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal"]
+        command += [name for name in tests if (folder / name).exists()]
         ran = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
@@ -144,13 +207,15 @@ def main() -> int:
     parser.add_argument(
         "packages", nargs="*", choices=[[], *PACKAGES, STUDY], help="those to take away"
     )
+    parser.add_argument("--tests", nargs="+", default=["tests"], help="the tests that are run")
     parser.add_argument("--core-alone", action="store_true", help="take all away at once")
     options = parser.parse_args()
     if options.core_alone:
         cases = [{*PACKAGES, STUDY}]
+        options.tests = ["tests/core", "tests/base"]
     else:
         cases = [{package} for package in options.packages or (*PACKAGES, STUDY)]
-    results = [passes(case) for case in cases]
+    results = [passes(case, options.tests) for case in cases]
     return 0 if all(results) else 1
 
 

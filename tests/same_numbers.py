@@ -145,6 +145,7 @@ def evaluations() -> Iterator[Evaluation]:
                 negatives=99,
                 candidates=3_500,
                 users=2_000,
+                estimators=("decreasing", "free"),
                 metrics=["recall@10", "ndcg@10"],
             ),
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sampled_metrics as sm
-from sampled_metrics.core.evaluation.values import places_of_runs, values_of
+from sampled_metrics.core.evaluation.values import ranks_of_runs, values_of
 from sampled_metrics.core.ranks.runs import Runs
 
 USERS = 150
@@ -35,7 +35,7 @@ def values(table, kind=""):
 def places(*tables, of):
     """Return the places of users in tables of seeds, with the values of the tables."""
     users = tuple(table.user_numbers for table in tables)
-    return places_of_runs(Runs("A", tables, users), of)
+    return ranks_of_runs(Runs("A", tables, users), of)
 
 
 def require_within_bounds(users_values, kind):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sampled_metrics.planning.plan import plan as plan
     from sampled_metrics.ranking.negatives import rank_among_negatives as rank_among_negatives
     from sampled_metrics.ranking.rank import rank as rank
+    from sampled_metrics.ranking.scores import ranks_of_scores as ranks_of_scores
     from sampled_metrics.reporting.report import report as report
     from sampled_metrics.stages.rank import staged_ranks as staged_ranks
     from sampled_metrics.stages.scoring import Ranker as Ranker

@@ -3,15 +3,18 @@
 The command shows them, and starts without the modules that use them.
 """
 
-METRICS = ("recall@10", "ndcg@10", "ap", "auc")
+DEFAULT_METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
 
-ESTIMATORS = ("decreasing", "free")
+DEFAULT_ESTIMATORS = ("decreasing", "free")
 """The default estimators.
 
 Their intervals are of the truth: if better ranks are more frequent in the better half, and without
 an assumption.
 """
+
+PUBLISHED = (*DEFAULT_ESTIMATORS, "uncorrected")
+"""The default estimators of published values: among all candidates, and in a sample."""
 
 PLANNED = ("decreasing", "bv-0.1", "uncorrected")
 """The default estimators of a plan."""

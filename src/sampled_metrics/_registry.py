@@ -73,7 +73,11 @@ PACKAGES: dict[str, Package] = {
         tables=("lists.ranked_lists:RankedLists",),
     ),
     "ranking": Package(
-        names={"ranking.negatives": ("rank_among_negatives",), "ranking.rank": ("rank",)},
+        names={
+            "ranking.negatives": ("rank_among_negatives",),
+            "ranking.rank": ("rank",),
+            "ranking.scores": ("ranks_of_scores",),
+        },
         words={"Scores and negatives": "ranking.words"},
         commands=("ranking.command:rank",),
     ),
@@ -111,6 +115,11 @@ PACKAGES: dict[str, Package] = {
     ),
 }
 """What each package registers."""
+
+
+def has_package(name: str) -> bool:
+    """Return whether a package is there."""
+    return name in PACKAGES
 
 
 def public_names() -> dict[str, str]:

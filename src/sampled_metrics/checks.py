@@ -176,7 +176,7 @@ def require_flags(**flags: Any) -> None:
     """
     for name, value in flags.items():
         if not isinstance(value, bool | np.bool_):
-            raise ConfigError(f"{name}: is True or False, not {shown(value)}")
+            raise ConfigError(f"{name} must be True or False, not {shown(value)}")
 
 
 def refuse_masked(values: Any, what: str) -> None:

@@ -80,11 +80,13 @@ def _final(path: str | os.PathLike[str]) -> Path:
         WriteError: it is no path, not a regular file, or read-only.
     """
     name = path_text(path, "a file to write", WriteError)
-    final = os.path.realpath(name)
     try:
+        final = os.path.realpath(name)
         mode = os.stat(final).st_mode
     except (FileNotFoundError, NotADirectoryError):
         mode = None
+    except ValueError as error:  # of signs that no path has
+        raise WriteError(f"{name}: cannot be written: {reason(error)}") from None
     except OSError as error:
         if not os.path.islink(final):  # a link remains of a circle of links
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from None
@@ -106,20 +108,13 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         error: the error to raise.
 
     Raises:
-        DataError: it is no path, is empty, has a zero byte, or has signs that the names of files do
-            not have.
+        DataError: it is no path, or is empty.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise error(f"the path of {what} is text or a Path, not {shown(path)}")
     name = os.fspath(path)
     if not name:
         raise error(f"the name of {what} is empty")
-    if "\0" in name:
-        raise error(f"{name}: has a zero byte, which no path has")
-    try:
-        os.fsencode(name)
-    except UnicodeEncodeError:  # half a pair of surrogates
-        raise error(f"{name}: has signs that no path has") from None
     return name
 
 
@@ -141,7 +136,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         file = open(place, "rb")  # noqa: SIM115  # an error in the block is not one of opening
     except FileNotFoundError:
         raise DataError(f"{name}: there is no such file") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError of signs that no path has
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
     with file:
         yield file

@@ -88,10 +88,10 @@ def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def terminal_status(*, delay: float = LATE) -> Iterator[Callable[[str], None]]:
+def terminal_status() -> Iterator[Callable[[str], None]]:
     """Yield a function that shows a text.
 
-    A terminal shows it on stderr, after a delay; nothing else does.
+    A terminal shows it on stderr, after two seconds; nothing else does.
     """
     if not sys.stderr.isatty():
         yield lambda text: None
@@ -104,7 +104,7 @@ def terminal_status(*, delay: float = LATE) -> Iterator[Callable[[str], None]]:
     started = monotonic()
 
     def show(text: str) -> None:
-        if monotonic() - started >= delay:
+        if monotonic() - started >= LATE:
             status.update(escape(text))
             status.start()
 

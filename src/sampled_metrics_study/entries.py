@@ -3,7 +3,7 @@
 A new one is two functions, for numbers and form, a caption, an entry here, and outputs of a rule.
 
 The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
-Its files are outputs of the rules in workflow/rules/figures.smk and tables.smk.
+Its files are outputs of the rules in workflow/rules/figures.smk, tables.smk and toy.smk.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from functools import reduce
 from importlib import import_module
 from typing import Any
+
+from sampled_metrics import file_io
+from sampled_metrics_study import table_files
 
 _STUDY = "sampled_metrics_study"
 
@@ -26,14 +29,31 @@ class Figure:
         keys: argument of the first function → key of the config.
         note: path of the function of all arguments that returns the note. Of a dataset, the note
             says what its ranks are of.
-        kinds: endings of its files.
     """
 
     numbers: str
     draw: str
     keys: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
-    kinds: tuple[str, ...] = ("csv", "svg", "png")
+
+    def write(self, name: str, output: Any, *ranks: Any, note: str = "", **arguments: Any) -> None:
+        """Write the table of the figure, and the figure.
+
+        Args:
+            name: name of the figure.
+            output: the outputs of the job.
+            *ranks: those of a dataset.
+            note: what is written below, if the entry has no note.
+            **arguments: those of the functions, see `arguments`.
+        """
+        from sampled_metrics.reporting import drawing  # tables need no matplotlib
+
+        if self.note:
+            note = function(self.note)(**arguments)
+        table = function(self.numbers)(*ranks, **arguments)
+        csv, svg, png = (getattr(output, _key(name, kind)) for kind in ("csv", "svg", "png"))
+        file_io.write_csv(csv, table)
+        drawing.write(function(self.draw)(table, note), svg, png)
 
 
 _TOY_KEYS = {"candidates": "toy.candidates", "metrics": "toy.metrics"}
@@ -109,6 +129,21 @@ class Table:
     layout: str
     kinds: tuple[str, ...] = ("csv", "md", "tex", "html")
 
+    def write(self, name: str, inputs: Any, output: Any, subject: str = "") -> None:
+        """Write the table and its pages.
+
+        Args:
+            name: name of the table.
+            inputs: what the tables are made from, `Inputs`.
+            output: the outputs of the job.
+            subject: the dataset.
+        """
+        csv, *pages = (getattr(output, _key(name, kind)) for kind in self.kinds)
+        numbers = function(self.numbers)(inputs)
+        file_io.write_csv(csv, numbers)
+        sections = function(self.layout)(numbers, inputs)
+        table_files.write(self.heading.format(subject=subject), sections, *pages)
+
 
 TABLES = {
     "toy": {
@@ -127,24 +162,24 @@ TABLES = {
     "dataset": {
         "studied": Table(
             "What was studied: {subject}",
-            "dataset_tables.studied",
-            "dataset_tables.studied_layout",
+            "tables.studied",
+            "tables.studied_sections",
             ("csv", "md", "html"),
         ),
         "table-3": Table(
             "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation "
             "of a repetition; bold: the best by the exact metric, and those that the exact ranks "
             "do not distinguish from it, compared by user at 95 %)",
-            "dataset_tables.table_3",
-            "dataset_tables.layout_3",
+            "tables.table_3",
+            "decided.sections_3",
         ),
         "table-4": Table(
             "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
             "(bold: the best estimator of a row, and those that the repetitions do not distinguish "
             "from it, at 95 %; nothing is bold where the exact ranks do not decide the order of "
             "the pair)",
-            "dataset_tables.table_4",
-            "dataset_tables.layout_4",
+            "tables.table_4",
+            "decided.sections_4",
         ),
     },
 }
@@ -152,6 +187,11 @@ TABLES = {
 
 FIGURES = {"toy": TOY_FIGURES, "dataset": DATASET_FIGURES}
 """All figures, by what they are of."""
+
+
+def _key(name: str, kind: str) -> str:
+    """Return the name of a file of a figure or table among the outputs of a job."""
+    return f"{name}_{kind}".replace("-", "_")
 
 
 def function(path: str) -> Any:
@@ -166,7 +206,8 @@ def arguments(
     """Return the arguments of the functions of figures that the config has, by figure."""
     arguments_of = {}
     for name, figure in figures.items():
-        arguments_of[name] = {key: _value(config, path) for key, path in figure.keys.items()}
+        if config["figures"][name] is not None:
+            arguments_of[name] = {key: _value(config, path) for key, path in figure.keys.items()}
     return arguments_of
 
 

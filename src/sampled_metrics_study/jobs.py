@@ -5,6 +5,8 @@ An error that a user can cause is one line.
 
 import hashlib
 import logging
+import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -30,7 +32,8 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     One that a user can cause is one line, with exit code 1. The title may contain wildcards and
     params, as in "rank {wildcards.recommender} on {wildcards.dataset}".
 
-    The output `versions`, if the rule has it, gets the versions of code and software that ran.
+    The output `versions`, if the rule has it, gets the versions of code and software that ran, and
+    the part of the config that the job depends on.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +55,9 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     try:
         main(snakemake)
         if record := getattr(snakemake.output, "versions", None):
-            file_io.write_json(record, provenance.versions(title))
+            file_io.write_json(
+                record, provenance.versions(title) | {"config": stated_config(snakemake.params)}
+            )
     except SampledMetricsError as error:
         logging.error("error: %s", error)
         sys.stderr.write(f"{title} failed: {error}\n  log: {log}\n")
@@ -65,6 +70,12 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
         sys.stderr.write(f"{title} failed: {message}\n  log: {log}\n")
         raise
     logging.info("finished in %.1f s", time.monotonic() - started)
+
+
+def stated_config(params: Any) -> dict[str, Any]:
+    """Return the parts of the config that the params of a job have."""
+    names = ("seed", "dataset", "split", "parameters", "sampling", "estimators", "metrics", "toy")
+    return {name: getattr(params, name) for name in names if hasattr(params, name)}
 
 
 def progress_bar(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
@@ -105,6 +116,13 @@ def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
         logging.warning(
             "left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out))
         )
+
+
+def memory_of_machine() -> float:
+    """Return the bytes of the machine's memory; infinity where Python does not know them."""
+    if not hasattr(os, "sysconf"):  # Windows
+        return math.inf
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:

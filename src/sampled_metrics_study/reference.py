@@ -86,7 +86,9 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
     """Return whether a config's running example is the paper's and covers all of its claims."""
     toy = config["toy"]
     figures = config["figures"]
-    return toy is not None and (
+    if toy is None or None in (figures[f"figure-{number}"] for number in (2, 3, 4)):
+        return False
+    return (
         (toy["candidates"], toy["ranks"], toy["negatives"], toy["replacement"])
         == (10000, TOY_RANKS, 99, False)
         and toy["repetitions"] > 1
@@ -109,6 +111,8 @@ def study_differences(config: Mapping[str, Any]) -> list[str]:
     """
     sampling = config["sampling"]
     figure_6 = config["figures"]["figure-6"]
+    if figure_6 is None:
+        return ["figures.figure-6 is left out"]
     values = {
         "sampling.negatives": (sampling["negatives"], 100),
         "sampling.replacement": (sampling["replacement"], False),
@@ -212,18 +216,18 @@ def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.Da
     return pd.DataFrame(rows, columns=[*keys, across, "mean", "sd"])
 
 
-def table_1() -> pd.DataFrame:
+def printed_1() -> pd.DataFrame:
     """Return Table 1; columns recommender, metric, value, unit."""
     table = _table(_TABLE_1, ["recommender"], "metric").drop(columns="sd")
     return table.rename(columns={"mean": "value"}).assign(unit=0.001)
 
 
-def table_2() -> pd.DataFrame:
+def printed_2() -> pd.DataFrame:
     """Return Table 2; columns recommender, metric, mean, sd, unit."""
     return _table(_TABLE_2, ["recommender"], "metric").assign(unit=0.001)
 
 
-def table_3() -> pd.DataFrame:
+def printed_3() -> pd.DataFrame:
     """Return Table 3 in fractions; columns metric, recommender, estimator, mean, sd, unit.
 
     The exact numbers have no sd (NaN).
@@ -231,7 +235,7 @@ def table_3() -> pd.DataFrame:
     return _table(_TABLE_3, ["metric", "recommender"], "estimator", 100).assign(unit=0.0001)
 
 
-def table_4() -> pd.DataFrame:
+def printed_4() -> pd.DataFrame:
     """Return Table 4 in fractions; columns pair (such as `X vs Y`), metric, estimator, correct."""
     table = _table(_TABLE_4, ["pair", "metric"], "estimator", 100).drop(columns="sd")
     return table.rename(columns={"mean": "correct"}).assign(

@@ -80,12 +80,13 @@ def figure_3(
 ) -> pd.DataFrame:
     """Return expected metrics by true rank; columns metric, negatives, rank, expected.
 
-    Exact ones have m = n - 1.
+    Exact ones have m = n - 1. Sizes of as many negatives or more are left out.
     """
+    sizes = [m for m in negatives if m < candidates - 1]
     rank = _ranks_to_draw(min(candidates, zoom), 100)
     curves = []
     for label in metrics:
-        for m in negatives:
+        for m in sizes:
             expected = expected_metric(
                 rank, candidates, SamplingDesign(m, replacement=True), metric(label)
             )
@@ -188,7 +189,8 @@ def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
             lambda m: "exact" if m == str(exact) else f"m = {m}",
         )
         panel.set(xlabel="true rank", xlim=(0, curves["rank"].max()))
-        spread = curves.groupby("rank")["expected"].agg(np.ptp)
+        by_rank = curves.groupby("rank")["expected"]
+        spread = by_rank.max() - by_rank.min()
         if spread.max() < _SAME:
             panel.set_title(f"{metric_name(str(label))}: the same for all m")
     add_legend(figure)

@@ -60,5 +60,5 @@ def test_ranks(split, module: str, name: str, options: dict[str, Any]) -> None:
 def test_a_model_that_is_not_fitted_is_refused():
     from implicit.als import AlternatingLeastSquares
 
-    with pytest.raises(sm.DataError, match="the model of implicit is not fitted"):
+    with pytest.raises(sm.DataError, match="fitted"):
         adapters.implicit.ranks(AlternatingLeastSquares(), np.zeros((2, 5)), [1, 2])

@@ -249,9 +249,7 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
 
 def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
     trainer, *_ = trainer_of("BPR", "full", metrics=["Recall", "ItemCoverage"])
-    with pytest.raises(
-        sm.ConfigError, match="itemcoverage is not a metric of ranks; exact validation takes recall"
-    ):
+    with pytest.raises(sm.ConfigError, match="itemcoverage"):
         adapters.recbole.exact_validation(trainer)
     for mode, split, message in (
         ("uni10", None, "valid_data: is not of mode full"),

@@ -30,6 +30,32 @@ def of_page(name: str) -> Any:
     return namespace[name]
 
 
+# --- LightFM ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["bpr", "warp"])
+def test_lightfm(loss: str) -> None:
+    lightfm = pytest.importorskip("lightfm", reason="lightfm-next is not installed")
+    from lightfm.evaluation import auc_score, reciprocal_rank
+
+    rng = np.random.default_rng(0)
+    events = csr_matrix((rng.random((60, 90)) < 0.15).astype(np.float32))
+    held_out = csr_matrix(
+        (np.ones(60, np.float32), (np.arange(60), rng.integers(90, size=60))), shape=(60, 90)
+    )
+    training = (events - events.multiply(held_out)).tocsr()
+    training.eliminate_zeros()
+    model = lightfm.LightFM(no_components=5, loss=loss, random_state=1)
+    model.fit(training, epochs=5)
+
+    ranks = of_page("lightfm_ranks")(model, training, held_out)
+    values = sm.evaluate(ranks, metrics=["mrr", "auc"]).set_index("metric")["value"]
+    expected = reciprocal_rank(model, held_out, train_interactions=training).mean()
+    assert values["mrr"] == pytest.approx(expected, abs=1e-6)
+    expected = auc_score(model, held_out, train_interactions=training).mean()
+    assert values["auc"] == pytest.approx(expected, abs=1e-6)
+
+
 # --- Cornac -------------------------------------------------------------------------------------
 
 

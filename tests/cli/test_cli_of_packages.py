@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from taken_away import skip_without
 
 import sampled_metrics as sm
 from sampled_metrics.cli import main
@@ -24,6 +25,7 @@ def test_lists_with_relevance(tmp_path, monkeypatch, capsys):
     run.to_csv("run.csv", index=False)
     judged.to_csv("qrels.csv", index=False)
     line = "evaluate run.csv --relevance qrels.csv --relevant-from 2 --metrics mrr,map --json"
+    skip_without("ranked_lists")
     main(line.split())
     values = [row["value"] for row in json.loads(capsys.readouterr().out)["rows"]]
     lists = sm.ranked_lists(run, relevance=judged, relevant_from=2)
@@ -31,6 +33,7 @@ def test_lists_with_relevance(tmp_path, monkeypatch, capsys):
 
 
 def test_without_matplotlib_says_in_a_line_what_to_install():
+    skip_without("report")
     code = (
         "import sys; sys.modules['matplotlib'] = None; from sampled_metrics.cli import main; "
         "main(sys.argv[1:])"

@@ -10,7 +10,6 @@ from read_and import evaluate
 
 from sampled_metrics.core.metrics import (
     Metric,
-    alike,
     metric,
     metric_name,
     metrics_by_label,
@@ -44,17 +43,15 @@ LABELS += [
 @pytest.mark.parametrize(
     ("label", "candidates", "values"),
     [
-        *(("auc", 5, {1: 1, 2: 0.75, 5: 0}), ("auc", 1, {1: np.nan}), ("ap", 9, {4: 0.25})),
-        *(
-            ("recall@4", 9, {4: 1, 5: 0}),
-            ("precision@4", 9, {4: 0.25, 5: 0}),
-            ("f1@4", 9, {4: 2 / 5, 5: 0}),
-        ),
-        *(
-            ("ndcg", 9, {3: 0.5, 7: 1 / 3}),
-            ("ndcg@6", 9, {3: 0.5, 7: 0}),
-            ("ap@4", 9, {4: 0.25, 5: 0}),
-        ),
+        ("auc", 5, {1: 1, 2: 0.75, 5: 0}),
+        ("auc", 1, {1: np.nan}),
+        ("ap", 9, {4: 0.25}),
+        ("recall@4", 9, {4: 1, 5: 0}),
+        ("precision@4", 9, {4: 0.25, 5: 0}),
+        ("f1@4", 9, {4: 2 / 5, 5: 0}),
+        ("ndcg", 9, {3: 0.5, 7: 1 / 3}),
+        ("ndcg@6", 9, {3: 0.5, 7: 0}),
+        ("ap@4", 9, {4: 0.25, 5: 0}),
     ],
 )
 def test_by_hand(label, candidates, values):
@@ -173,12 +170,6 @@ def test_takes_names_that_people_type_and_those_that_it_prints(typed):
     assert metric(typed).label == usual
 
 
-def test_names_are_those_of_the_paper():
-    names = {"auc": "AUC", "ap@5": "AP@5", "hit-rate@3": "Hit rate@3", "unknown@3": "unknown@3"}
-    names |= {"recall@1-50": "Recall@1-50"}  # the mean over the cut-offs
-    assert [metric_name(label) for label in names] == [*names.values()]
-
-
 KNOWN = r"it may be recall@k.*ap or ap@k.*auc.*k a whole number from 1"
 
 
@@ -187,15 +178,12 @@ KNOWN = r"it may be recall@k.*ap or ap@k.*auc.*k a whole number from 1"
     [
         *(
             (label, rf"^unknown metric '{label}'; {KNOWN}")
-            for label in ("", "@10", "recall@0", "auc@10", "recall@05")
+            for label in ("", "recall@0", "auc@10", "recall@05")
         ),
         ("recall@٣", KNOWN),
         ("hr10", r"did you mean hr@10\?"),
-        ("recal@10", r"unknown metric 'recal@10' \(did you mean recall@10\?\); it may be"),
         ("Hit rate", r"^metric 'Hit rate' needs a cut-off, such as Hit rate@10$"),
         ("rbp", r"unknown metric 'rbp' \(did you mean rbp-0.8\?\); it may be .*rbp-p or rbp-p@k"),
-        ("half-life", r"did you mean half-life-5\?"),
-        ("ndcg-log@10", r"did you mean ndcg-log-2@10\?"),
         ("rbp-1.2.3", "rbp-1.2.3: '1.2.3' is not a number"),
         ("rbp-1", "between 0 and 1"),
         ("recall-0.8@10", "unknown metric 'recall-0.8@10'"),
@@ -225,6 +213,5 @@ def test_metrics_of_ones_own_are_asked_for_ranks_that_occur_alone():
         Metric(name, lambda rank, _: gains[np.asarray(rank).astype(int) - 1], False, None)
         for name in ("one", "other")
     ]
-    assert alike(metrics_by_label([*functions, "ap", "mrr"])) == [["ap", "mrr"]]
     result = evaluate([1, 2, 3, 1, 1, 2], candidates=9, metrics=functions)
     assert result["value"].tolist() == [4.25 / 6] * 2

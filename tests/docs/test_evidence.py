@@ -42,7 +42,11 @@ def test_the_files_are_small_and_have_their_checksums():
     assert sum(path.stat().st_size for path in FILES) < 600_000
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.split(".")[0])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] * (path != FILES[0])) for path in FILES],
+    ids=lambda path: path.name.split(".")[0],
+)
 def test_the_table_of_the_page_is_what_the_files_and_the_library_say(path: Path):
     rows = rows_of(path)
     assert list(rows[0]) == ["user", "candidates", "exact_rank", "sampled_rank"]

@@ -1,13 +1,10 @@
 """The page on evidence has the numbers of its csv files, and these are what the ranks say."""
 
 import csv
-import io
 import itertools
-import re
 import runpy
 from decimal import Decimal
 
-import numpy as np
 import pandas as pd
 import pytest
 from docs_blocks import DOCS
@@ -20,7 +17,7 @@ def test_the_page_is_made_from_its_files() -> None:
     assert EVIDENCE["filled"](text, EVIDENCE["Tables"].read()) == text
 
 
-def test_the_page_has_a_row_for_each_model_of_each_table() -> None:
+def test_the_page_counts_each_model_of_each_table() -> None:
     """Counted in pairs.csv: the models with a true value.
 
     Their negatives are uniform, and one item is held out.
@@ -34,11 +31,6 @@ def test_the_page_has_a_row_for_each_model_of_each_table() -> None:
     }
     files = len(list(EVIDENCE["FOLDER"].rglob("*.csv.gz")))
     text = EVIDENCE["PAGE"].read_text(encoding="utf-8")
-    printed = re.search("<!-- printed -->(.*?)<!-- end of", text, re.DOTALL)
-    assert printed is not None
-    # with two intervals
-    cases = [line for line in printed[1].splitlines() if line.count(" to ") >= 2]
-    assert len(cases) == len(models) >= 60
     assert (
         f"The page has {len(models) + files}: {files} from ranks, and {len(models)} from printed "
         "tables" in text
@@ -98,20 +90,6 @@ def test_no_more_pairs_are_ordered_than_have_intervals_apart(place: int) -> None
     assert 0 <= orders["wrong"] <= wrong
 
 
-def test_the_values_that_are_missed_are_listed() -> None:
-    """As many as the table of the intervals leaves out."""
-    text = EVIDENCE["PAGE"].read_text(encoding="utf-8")
-    held = re.search("<!-- held -->(.*?)<!-- end of", text, re.DOTALL)
-    missed = re.search("<!-- missed -->(.*?)<!-- end of", text, re.DOTALL)
-    assert held is not None
-    assert missed is not None
-    expected = 0
-    for line in held[1].splitlines()[3:]:
-        values, decreasing, free = map(int, line.split("|")[2:5])
-        expected += 2 * values - decreasing - free
-    assert missed[1].count(" (**misses**) |") == expected
-
-
 @pytest.mark.slow
 def test_the_files_from_ranks_are_made_again() -> None:
     for path, rows in EVIDENCE["rank_tables"]().items():
@@ -129,15 +107,9 @@ def test_rows_of_printed_values_are_made_again(source: str) -> None:
         for setting, cases in pairs.groupby(names, sort=False)
         for row in EVIDENCE["compared"](dict(zip(names, setting, strict=True)), cases)[0]
     ]
-    text = pd.DataFrame(rows).to_csv(index=False)
-    made = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    stored = pd.read_csv(EVIDENCE["PRINTED"], dtype=str, keep_default_na=False)
-    stored = stored[stored["source"] == source].reset_index(drop=True)
-    ends = ["free_low", "free_high", "decreasing_low", "decreasing_high"]
-    pd.testing.assert_frame_equal(made.drop(columns=ends), stored.drop(columns=ends))
-    # the page says how far the ends of several printed values are from those of today
-    made_ends = made[ends].astype(float)
-    np.testing.assert_allclose(made_ends, stored[ends].astype(float), rtol=0, atol=0.012)
+    lines = pd.DataFrame(rows).to_csv(index=False).splitlines()
+    stored = EVIDENCE["PRINTED"].read_text(encoding="utf-8").splitlines()
+    assert lines == [stored[0], *(line for line in stored if line.startswith(f"{source},"))]
 
 
 @pytest.mark.parametrize("name", ["lastfm-S3-Rec", "trained/latest-small-implicit-BPR"])

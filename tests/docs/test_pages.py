@@ -70,7 +70,8 @@ ELSEWHERE = {
     ],
 }
 """Page → beginnings of blocks that test_blocks_print_what_the_page_shows does not run."""
-SLOW = ["docs/how-to/plan.md", "docs/how-to/published.md"]  # take 12 and 5 s
+SLOW = ["docs/how-to/plan.md", "docs/how-to/published.md", "docs/how-to/when-not-to-trust.md"]
+"""Pages that take 5 to 12 s; CI runs them."""
 
 
 def text_of(page: str) -> str:
@@ -105,8 +106,9 @@ def test_every_block_is_run_here_or_elsewhere() -> None:
         for block in blocks_of(text_of(page)):
             known = elsewhere(page, block.content)
             seen |= set(known)
-            # {: a directive
-            assert block.is_run or block.language.startswith("{") or known, (
+            # {: a directive; pycon: a docstring's example, which tests/whole/test_public.py runs
+            is_elsewhere = block.language.startswith("{") or block.language == "pycon"
+            assert block.is_run or is_elsewhere or known, (
                 page,
                 block.content,
             )
@@ -176,6 +178,31 @@ def test_every_public_function_and_class_is_listed_with_a_summary() -> None:
     for name in sampled_metrics.__all__:
         is_listed = re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed)
         assert is_listed or name.endswith("Error") or name == "__version__", name
+
+
+def test_the_pages_of_the_reference_say_what_docstrings_say() -> None:
+    paths = REFERENCE["pages_with_marks"]()
+    assert [path.name for path in paths] == ["adapters.md", "functions.md", "modules.md"]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        assert REFERENCE["written"](text) == text, "run `python docs/reference.py`"
+
+
+def test_a_function_is_written_with_its_call_its_parameters_and_its_example() -> None:
+    mark = "<!-- autofunction sampled_metrics.expect -->\n"
+    shown = REFERENCE["written"](f"Before.\n\n{mark}\nAfter.\n")
+    lines = shown.splitlines()
+    assert lines[:4] == ["Before.", "", mark.strip(), "### expect"]
+    assert lines[5].startswith("`expect(ranks, *, negatives, ")
+    assert any(line.startswith("- `negatives` (`int`): m, ") for line in lines)
+    assert lines[-3:] == ["<!-- end -->", "", "After."]
+    assert REFERENCE["written"](shown) == shown
+    site = REFERENCE["filled"](shown)
+    assert site.splitlines()[2:4] == [
+        "```{eval-rst}",
+        ".. autofunction:: sampled_metrics.expect",
+    ]
+    assert "### expect" not in site
 
 
 def test_the_pages_of_the_reference_list_the_options_formats_findings_and_packages(

@@ -31,11 +31,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a dataset called $(touch pwned)": (named(COMMAND), "cannot be a name"),
     "a dataset called ../../pwned": (named("../../pwned"), "cannot be a name"),
     "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
-    "a dataset whose name writes from right to left": (named("a\u202eb"), "cannot be a name"),
-    "a name of 101 letters": (
-        named("x" * 101),
-        "cannot be a name: it has 101 letters, and may have 100",
-    ),
     "a dataset called provenance.json": (
         named("provenance.json"),
         "cannot be called 'provenance.json'",
@@ -54,22 +49,12 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "nothing but a remark": ("# of λ\n---\n", "has no keys"),
     "text for the whole": ("study\n", "must be a mapping of keys, not a str"),
-    "a file that is not there": (dataset(path="gone.zip"), "there is no file"),
     "a file of ranks called $(touch pwned)": (ranks(COMMAND), "there is no file '$(touch pwned)'"),
     "a file among the results, which would be removed": (
         ranks("results/{dataset}/claims.csv"),
         "'results/made-up/claims.csv' is among the results of this study",
     ),
     "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "there is no file"),
-    "a device for a file": (dataset(path="/dev/zero"), "there is no file '/dev/zero'"),
-    "an address with a command": (
-        dataset(path=None, urls=["https://x/$(touch pwned)"]),
-        "does not end in the name",
-    ),
-    "a wheel with an option of pip": (
-        dataset(path=None, urls=["pypi:--index-url=http://x==1!x"]),
-        "is not pypi:NAME==VERSION!MEMBER",
-    ),
     "a checksum with a line end": (
         dataset(md5="0" * 32 + "\n"),
         "datasets.made-up.md5: must match",
@@ -78,8 +63,6 @@ REFUSED: dict[str, tuple[str, str]] = {
         "recommenders: {X: {type: ease, regularization: .nan}}\n",
         "regularization: must be of type number",
     ),
-    "a number of 5,000 digits": (f"seed: {'9' * 5000}\n", "is not YAML: Exceeds the limit"),
-    "a metric at a huge k": (f"metrics: [recall@{'9' * 5000}]\n", "metrics: "),
     "a Python object": (
         "seed: !!python/object/apply:os.system ['touch pwned']\n",
         "could not determine a constructor",
@@ -88,14 +71,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         "sampling:\n  negatives: 1\n  'negatives': 2\n",
         "line 3: the key 'negatives' is there twice",
     ),
-    "a key that is a list": ("? [1, 2]\n: 3\n", "line 1: found unhashable key"),
-    "lists a thousand deep": (
-        "study: " + "[" * 1000 + "]" * 1000 + "\n",
-        "is not YAML: maximum recursion",
-    ),
-    "a tab": ("split:\n\tties: last\n", "found character '\\t' that cannot start any token"),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "is not text in UTF-8"),
-    "a zero byte": ("seed: \0\n", "is not YAML"),
 }
 
 BY_SNAKEMAKE = {"a Python object", "bytes that are no UTF-8"}
@@ -127,7 +103,7 @@ def test_refused(fault: str, study: Path) -> None:
     assert sorted(study.parent.iterdir()) == [study.with_name("made-up.zip"), study]
 
 
-@pytest.mark.parametrize("name", ["1", "on", "2020-01-01"])
+@pytest.mark.parametrize("name", ["1", "on"])
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -5,16 +5,13 @@ They give the right numbers, or one line that says where.
 
 import io
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from made_up_project import STUDY, archive, complete_config, ratings, split
 from ways_to_write_events import WAYS, Row, Way, expected
 
 from sampled_metrics import rank
-from sampled_metrics.core.ranks.exact import exact_ranks
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.events import binarize
@@ -140,45 +137,3 @@ def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]
     table = rank(np.array(scores), np.array([[1, 0, 0, 0], [0, 1, 0, 0]]), [1, 3])
     assert table.above.tolist() == above
     assert table.tied.tolist() == tied
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        *(
-            (f"candidates,rank\n9,{rank}\n", "line 2: rank must be")
-            for rank in ("0", "1.5", "１", "1e999")
-        ),
-        ("user,candidates,above,tied\n1,9,4,-2\n", "line 2: tied must be"),
-        ("candidates,rank\n9,1\n-9,1\n", "line 3: candidates must be"),
-        ("candidates,above,tied\n9,8,0\n9,5,4\n", "line 3: rank 10"),
-        (f"candidates,above,tied\n9,{'9' * 18},{'9' * 18}\n", "line 2: above"),
-        # not to be taken as 4 candidates, 0 above and 1 tied, after a name of the line
-        ("candidates,above,tied\n100,4,0,1\n100,4,0,2\n", "line 2: has 4 fields"),
-        ("Dear all,\nplease find attached the ranks.\n", "lacks the column rank"),
-    ],
-)
-def test_ranks(content: str, says: str, tmp_path: Path) -> None:
-    """Wrong numbers and lines; tests/core/ranks has the columns that a file may lack."""
-    path = tmp_path / "ranks.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataError) as caught:
-        exact_ranks(path)
-    assert str(caught.value).startswith(str(path))
-    assert says in str(caught.value)
-    assert len(str(caught.value)) < 1000
-
-
-def test_a_study_of_a_user_who_has_seen_everything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    archive(
-        Path("made-up.zip"),
-        ratings() + "".join(f"61::{item}::5::{item}\n" for item in range(1, 91)),
-    )
-    [line] = split(complete_config(STUDY), "made-up")
-    says = (
-        "sampling.negatives, dataset made-up: user 61 has no candidates besides its held-out item"
-    )
-    assert line.startswith(f"error: {says}")

@@ -80,7 +80,6 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
         None,
     ),
     "not HTTP at all, then answers well": ([bad.raw(b"SSH-2.0-OpenSSH_9.2\r\n"), honest], None),
-    "drips, then answers well": ([bad.dripping(bytes(9999)), honest], None),
     # one line says why not
     "always resets midway": ([bad.then(bad.cut(50_000), bad.reset)], "reset by peer"),
     "always cut off": ([bad.cut(50_000)], "more expected"),
@@ -111,26 +110,10 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
         [bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))],
         "headers",
     ),
-    "nothing but 100 Continue": (
-        [bad.endless(b"HTTP/1.1 100 Continue\r\n\r\n")],
-        "bytes that are not of the file",
-    ),
     "a length of a chunk that has no end": (
         [bad.chunked(NOISE)],
         "",
     ),  # newer urllib3 has a limit of its own
-    "fields after the last chunk that have no end": (
-        [bad.chunked(bad.chunk(CONTENT, b"0\r\n"), bad.endless(b"X: y\r\n" * 500))],
-        "bytes that are not of the file",
-    ),
-    "drips chunks": (
-        [bad.chunked(bad.dripping(b"1\r\na\r\n" * 9999))],
-        "sends less than 16384 bytes",
-    ),
-    "redirects to itself and drips each": (
-        [bad.dripping(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n")],
-        "sends less than 16384 bytes",
-    ),
 }
 
 
@@ -139,7 +122,7 @@ def test_arrives_or_one_line_says_why_not(
     fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers, says = FAULTS[fault]
-    if "stalls" in fault or "drips" in fault:
+    if "stalls" in fault:
         monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.15 if "always" in fault else 0.4))
     with serving(*answers) as server:
         message = fetch(server.url, destination)

@@ -39,6 +39,7 @@ from sampled_metrics_study.recommenders.models import (
     SparseSimilarityModel,
     read_model,
 )
+from sampled_metrics_study.schemas import check
 
 SECONDS = 20  # within which every input has to have a result
 EXAMPLES = 1000  # inputs that are made of a seed
@@ -167,11 +168,14 @@ def check_ranks(content: bytes) -> None:
     assert (table.above + table.tied < table.candidates).all()
 
 
+URLS = SCHEMA["properties"]["datasets"]["additionalProperties"]["properties"]["urls"]
+
+
 def check_address(text: str) -> None:
     try:
         wheel = archives.parse_address(text)
     except SampledMetricsError:
-        archives.require_addresses([text])
+        check([text], URLS)
     else:
         assert not wheel.name.startswith("-")
     assert "/" not in archives.file_name(text)

@@ -36,6 +36,12 @@ def read(users, relevant_from=None):
     return sm.ranked_lists(run, relevance=relevance, relevant_from=relevant_from)
 
 
+def values_of_labels(labels, users):
+    """Return the (users,) values of metrics by label."""
+    values = read(users).outcome_values([sm.metric(label) for label in labels]).values
+    return dict(zip(labels, values, strict=True))
+
+
 def user_values(label, users, relevant_from=None):
     """Return the (users,) values of a metric."""
     lists = read(users, relevant_from)
@@ -191,8 +197,8 @@ def test_a_discount_beyond_double_precision_leaves_nothing():
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("half-life-1", "half-life is 1.0; it has to be a finite number above 1"),
-        ("ndcg-log-0.5@10", "base is 0.5; it has to be a finite number above 1"),
+        ("half-life-1", "half-life is 1.0; it must be a finite number above 1"),
+        ("ndcg-log-0.5@10", "base is 0.5; it must be a finite number above 1"),
         ("rbp-1", "between 0 and 1"),
         ("rbp-0@10", "between 0 and 1"),
         ("rbp-.", "not a number"),
@@ -214,19 +220,19 @@ DISCOUNTED = {
 """The gain of a grade and the discount of a rank."""
 
 
-@pytest.mark.parametrize("name", DISCOUNTED)
 @given(users=USERS, k=CUTOFFS)
-def test_discounted_gains_are_loops(name, users, k):
-    gain, discount = DISCOUNTED[name]
+def test_discounted_gains_are_loops(users, k):
+    values = values_of_labels([f"{name}@{k}" for name in DISCOUNTED], users)
+    for name, (gain, discount) in DISCOUNTED.items():
 
-    def loop(grades):
-        return sum(gain(grade) / discount(rank) for rank, grade in enumerate(grades[:k], start=1))
+        def loop(grades, gain=gain, discount=discount):
+            return sum(gain(grade) / discount(rank) for rank, grade in enumerate(grades[:k], 1))
 
-    by_loop = []
-    for listed, unlisted in users:
-        ideal = loop(sorted(listed + unlisted, reverse=True))
-        by_loop.append(loop(listed) / ideal if ideal else 0)
-    assert user_values(f"{name}@{k}", users) == pytest.approx(by_loop, **CLOSE)
+        by_loop = []
+        for listed, unlisted in users:
+            ideal = loop(sorted(listed + unlisted, reverse=True))
+            by_loop.append(loop(listed) / ideal if ideal else 0)
+        assert values[f"{name}@{k}"] == pytest.approx(by_loop, **CLOSE), name
 
 
 @given(users=USERS, k=CUTOFFS)
@@ -237,18 +243,21 @@ def test_rank_biased_precision_is_a_loop(users, k):
     assert user_values(f"rbp-0.8@{k}", users) == pytest.approx(by_loop, **CLOSE)
 
 
-@pytest.mark.parametrize(
-    "name", ["mrr", "ap", "precision", "recall", "f1", "hit-rate", "rbp-0.8", *DISCOUNTED]
-)
+NAMES = ["mrr", "ap", "precision", "recall", "f1", "hit-rate", "rbp-0.8", *DISCOUNTED]
+
+
 @given(users=USERS, k=CUTOFFS)
-def test_values_are_from_0_to_1_users_do_not_meet_and_the_ideal_order_is_best(name, users, k):
-    label = f"{name}@{k}"
-    values = user_values(label, users)
-    assert ((values >= 0) & (values <= 1)).all()
-    assert values[-1:] == pytest.approx(user_values(label, users[-1:]), **CLOSE)
+def test_values_are_from_0_to_1_users_do_not_meet_and_the_ideal_order_is_best(users, k):
+    labels = [f"{name}@{k}" for name in NAMES]
     ordered = [(sorted(listed, reverse=True), unlisted) for listed, unlisted in users]
-    assert (user_values(label, ordered) >= values - 1e-12).all()
-    if name in {"mrr", "ap", *DISCOUNTED}:
-        ideal = [(sorted(listed + unlisted, reverse=True), []) for listed, unlisted in users]
-        has_relevant = [max(listed + unlisted) > 0 for listed, unlisted in users]
-        assert user_values(label, ideal) == pytest.approx(np.array(has_relevant, dtype=float))
+    ideal = [(sorted(listed + unlisted, reverse=True), []) for listed, unlisted in users]
+    has_relevant = [float(max(listed + unlisted) > 0) for listed, unlisted in users]
+    values_of_last = values_of_labels(labels, users[-1:])
+    values_of_ordered = values_of_labels(labels, ordered)
+    values_of_ideal = values_of_labels(labels, ideal)
+    for label, values in values_of_labels(labels, users).items():
+        assert ((values >= 0) & (values <= 1)).all(), label
+        assert values[-1:] == pytest.approx(values_of_last[label], **CLOSE), label
+        assert (values_of_ordered[label] >= values - 1e-12).all(), label
+        if label.partition("@")[0] in {"mrr", "ap", *DISCOUNTED}:
+            assert values_of_ideal[label] == pytest.approx(has_relevant), label

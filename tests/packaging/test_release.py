@@ -3,9 +3,7 @@
 It has one version and licence everywhere, and one environment, however it is made.
 """
 
-import json
 import re
-import runpy
 import tomllib
 from pathlib import Path
 
@@ -138,39 +136,3 @@ def test_a_lock_names_no_host_and_every_package_has_a_hash(lock):
     packages = [entry for entry in entries if re.match(r"[A-Za-z0-9._-]+==", entry)]
     assert len(packages) >= len(locked(lock)) >= 1
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in packages)
-
-
-SAFE = {"name": "numpy", "version": "2.4.6", "vulns": []}
-KNOWN = {"name": "rich", "version": "1.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}]}
-SKIPPED = {
-    "name": "yte",
-    "skip_reason": "Dependency not found on PyPI and could not be audited: yte (1.9.4)",
-}
-
-
-@pytest.mark.parametrize(
-    ("packages", "strict", "lenient", "says"),
-    [
-        ([SAFE], 0, 0, "audited: 1 packages, 0 known vulnerabilities\n"),
-        ([SAFE, KNOWN], 1, 1, "envs/browser.lock: rich 1.0: PYSEC-1 (fixed in: 1.1)\n"),
-        (
-            [SAFE, SKIPPED],
-            1,
-            0,
-            "not audited: envs/browser.lock: 1 of 2 packages, such as: Dependency not found",
-        ),
-        (None, 1, 0, "not audited: envs/browser.lock: cannot reach it\naudited: 0 packages"),
-        ("", 1, 0, "not audited: envs/browser.lock: pip-audit is not installed"),
-    ],
-)
-def test_the_audit_says_what_it_was_told(packages, strict, lenient, says, tmp_path, capsys):
-    """By a stand-in of pip-audit that answers as it does, or is not there."""
-    main = runpy.run_path(str(ROOT / ".ci/audit.py"))["main"]
-    stand_in = main.__globals__["PIP_AUDIT"] = tmp_path / "pip-audit"
-    answer = json.dumps({"dependencies": packages, "fixes": []}) if packages else ""
-    if packages != "":
-        stand_in.write_text(f"#!/bin/sh\ncat <<'E'\n{answer}\nE\necho 'cannot reach it' >&2\n")
-        stand_in.chmod(0o755)
-    locks = [ROOT / "envs/browser.lock"]
-    assert [main(locks, may_be_unasked=may_be) for may_be in (False, True)] == [strict, lenient]
-    assert says in capsys.readouterr().out

@@ -20,7 +20,11 @@ def test_each_interval_is_drawn_with_its_ends_in_words(tmp_path):
     assert [text.get_text() for text in axes.texts] == ends
     assert [label.get_text() for label in axes.get_yticklabels()] == ["X", "Y"]
     [legend] = axes.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["Decreasing", "Free"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "Decreasing",
+        "Free",
+        "Sampled (uncorrected)",
+    ]
     pyplot.close("all")
     result.plot(tmp_path / "published.svg")
     assert (tmp_path / "published.svg").stat().st_size > 1000

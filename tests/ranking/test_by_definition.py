@@ -118,7 +118,7 @@ def test_of_a_device_without_float64_the_factors_are_copied(
     monkeypatch.setattr(rank.Device, "has_float64", lambda device: False)
     monkeypatch.setattr(rank, "_count_scores", None)  # nothing is counted there
     tensors = tuple(_strict(array.astype(np.float32)) for array in case.factors)
-    with pytest.warns(UserWarning, match="have no held-out item"):
+    with pytest.warns(UserWarning, match="held-out"):
         table = sm.rank(tensors, case.training, case.held_out, user_ids=100 + np.arange(12))
     assert rows_of_users(table) == by_definition(case.products, case.training, case.held_out)
 

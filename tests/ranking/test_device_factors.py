@@ -226,5 +226,5 @@ def test_factors_that_are_not_finite_or_too_large_are_refused(user: float, item:
     items = np.ones((6, 2))
     users[1, 1] = user
     items[1, 1] = item
-    with pytest.raises(DataError, match=r"too large for scores in float64$"):
+    with pytest.raises(DataError, match=r"float64"):
         sm.rank(on_device(users, items), np.zeros((5, 6)), np.arange(5))

@@ -60,48 +60,6 @@ def test_rankings_refuse_them():
             sm.rank(scores, **arguments)
 
 
-def test_spaces_around_ids_are_left_out():
-    ranked = sm.rank(
-        np.eye(2),
-        pd.DataFrame({"user": ["u1"], "item": ["i4"]}),
-        pd.DataFrame({"user": ["u1", "u2"], "item": ["i3", "i4"]}),
-        user_ids=["u1", "u2"],
-        item_ids=["i3 ", "i4"],
-    )
-    assert ranked.user.tolist() == ["u1", "u2"]
-
-
-HALF = "a\ud800"
-"""Half a pair of surrogates, which no file can hold: written as a\\ud800, as Python does."""
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        list,
-        np.array,
-        lambda ids: pd.Series(ids, dtype=object),
-        lambda ids: pd.Index(ids, dtype=object),
-    ],
-)
-def test_halves_of_surrogates_in_ids_are_escaped(kind, tmp_path) -> None:
-    scores = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
-    ranks = sm.rank(
-        scores,
-        np.zeros((2, 3)),
-        [1, 2],
-        user_ids=kind([HALF, "b"]),
-        item_ids=kind([HALF, "x", "y"]),
-    )
-    assert ranks.user.tolist() == ["a\\ud800", "b"]
-    assert ranks.above.tolist() == [1, 2]
-    for name in ("r.csv", "r.parquet"):
-        ranks.write(tmp_path / name)
-        again = sm.exact_ranks(tmp_path / name)
-        assert again.user.tolist() == ["a\\ud800", "b"]
-        assert again.above.tolist() == [1, 2]
-
-
 def test_ids_that_parquet_cannot_hold_are_refused_in_a_line(tmp_path) -> None:
     ranks = sm.rank(np.eye(3), np.zeros((3, 3)), [0, 1, 2], user_ids=[2**100, 1, 2])
     with pytest.raises(WriteError, match=r"r\.parquet: parquet cannot hold it: .*; write csv"):

@@ -10,7 +10,7 @@ from sampled_metrics.reporting.plots import picture
 METRICS = ["recall@3", "ndcg@10", "ap", "auc"]
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=settings().max_examples // 10)
 @given(tables=laws_with_both_ends())
 def test_figures_and_pages_have_the_values_of_correct(tables):
     rows = sm.correct(tables, estimators=["decreasing", "free"], metrics=METRICS)

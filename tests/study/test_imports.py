@@ -17,10 +17,10 @@ MODULES = [*ROOT.glob("src/sampled_metrics_study/**/*.py"), *ROOT.glob("scripts/
 REFERENCE = "\n".join(
     (ROOT / f"docs/reference/{page}.md").read_text() for page in ("functions", "modules")
 )
-DESCRIBED = set(re.findall(r"^\.\. auto(?:module|function|class|data):: (\S+)", REFERENCE, re.M))
+DESCRIBED = set(re.findall(r"^<!-- auto(?:module|function|class|data) (\S+)", REFERENCE, re.M))
 DESCRIBED |= {
     f"{package}.{path.stem}"
-    for package in re.findall(r"^<!-- modules of (\S+) -->", REFERENCE, re.M)
+    for package in re.findall(r"^<!-- autopackage (\S+) -->", REFERENCE, re.M)
     for path in (ROOT / "src" / package.replace(".", "/")).glob("[!_]*.py")
 }
 OFFERED = [getattr(sm, name) for name in sm.__all__]

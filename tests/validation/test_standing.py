@@ -11,7 +11,7 @@ from scipy.special import ndtr, zeta
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.validation.kept import KeptValues
-from sampled_metrics.validation.standing import Spending, Standing, most_deviance
+from sampled_metrics.validation.standing import EpochStanding, Spending, most_deviance
 
 USERS = 200
 ITEMS = 30
@@ -76,11 +76,11 @@ def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, si
     assert len(set(expected)) == 2
 
 
-def answered(*epochs_of_hits: np.ndarray) -> tuple[list[str], list[int | None], Standing]:
+def answered(*epochs_of_hits: np.ndarray) -> tuple[list[str], list[int | None], EpochStanding]:
     """The answers, the references and the last standing of epochs with hits of some of 200
     users.
     """
-    standing = Standing()
+    standing = EpochStanding()
     answers = []
     for epoch, hits in enumerate(epochs_of_hits, start=1):
         by_user = np.isin(np.arange(USERS), hits)
@@ -193,7 +193,7 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
     spending = Spending(0.05, epochs)
     false_runs = 0
     for _ in range(runs):
-        standing = Standing()
+        standing = EpochStanding()
         answers = set()
         for epoch, hits in enumerate(hits_of_training(np.full(50, 0.1), memory, 100, rng), start=1):
             answer = standing.answer(epoch, values_of(hits), spending.of_pair(max(epoch, 2)))
@@ -214,7 +214,7 @@ def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs)
     lost_runs = 0
     contender_counts = []
     for _ in range(runs):
-        standing = Standing()
+        standing = EpochStanding()
         is_lost = False
         for epoch, hits in enumerate(hits_of_training(chances, memory, 1000, rng), start=1):
             rate = spending.of_pair(max(epoch, 2))

@@ -61,11 +61,13 @@ from sampled_metrics_study.recommenders.registry import (
     recommender,
     summary_of,
 )
+from sampled_metrics_study.recommenders.recommender import takes
 from sampled_metrics_study import reference
 from sampled_metrics_study.code import code_of, code_of_class, content
 from sampled_metrics_study.config import assemble, compared_with_paper, complete, precomputed_ranks
 from sampled_metrics_study.config_files import read_config
 from sampled_metrics_study.entries import FIGURES, arguments
+from sampled_metrics_study.jobs import memory_of_machine
 from sampled_metrics_study.repetitions import tie_rules_of
 
 # from the command line, or from the workflow that imports this one
@@ -88,11 +90,7 @@ pathvars:
 
 try:
     config = assemble(known_datasets, default_config, config, user_config)
-    complete(
-        config,
-        read_config(own("workflow/schemas/config.schema.yaml")),
-        workflow.pathvars.get("results"),
-    )
+    complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
 except ConfigError as error:
     raise WorkflowError(f"error: config: {error}")
 
@@ -112,7 +110,6 @@ SPLIT = "<results>/{dataset}/split.npz"
 FACTS = "<results>/{dataset}/dataset.json"
 MODEL = "<results>/{dataset}/models/{recommender}.npz"
 VERSIONS_OF_RANKS = "<results>/{dataset}/ranks/{recommender}.json"
-TOY = "running example"  # a category of the report
 # the datasets whose tables are compared with the printed ones
 COMPARED = compared_with_paper(config)
 # ready-made ranks by (dataset, recommender)
@@ -146,9 +143,20 @@ def training_code(script):
     return code_of(Path(own(f"scripts/{script}.py")), trains=True)
 
 
+# On one machine, jobs run together only if it has the memory that they ask for, and one that asks for more runs alone. A
+# cluster has its own rule, and so has whoever says --resources mem_mb.
+settings = workflow.resource_settings
+if settings.nodes is None and "mem_mb" not in settings.resources:
+    workflow.register_resource("mem_mb", int(min(memory_of_machine() / 1e6, sys.maxsize)))
+
+
 def memory_of_split(wildcards, input, attempt):
-    """What a job asks for that reads events, in MB."""
-    return attempt * int(1000 + 30 * Path(input.archive).stat().st_size / 1e6)
+    """What a job asks for that reads events, in MB. A byte of a packed file holds more of them than one of a line."""
+    archive = Path(input.archive)
+    is_packed = archive.suffix in (".zip", ".whl", ".gz", ".parquet")
+    has_lists = config["datasets"][wildcards.dataset]["format"] == "item-lists"
+    times_file = 12 if is_packed or has_lists else 4
+    return attempt * int(250 + times_file * archive.stat().st_size / 1e6)
 
 
 def memory_of_model(wildcards, input, attempt):
@@ -156,7 +164,12 @@ def memory_of_model(wildcards, input, attempt):
     facts = json.loads(Path(input.facts).read_text(encoding="utf-8"))
     size = {key: facts[key] for key in ("users", "items", "events")}
     needed = TRAINERS[wildcards.recommender].memory(**size)
-    return attempt * int(1000 + (needed + 100 * size["events"]) / 1e6)
+    return attempt * int(250 + (needed + 40 * size["events"]) / 1e6)
+
+
+def threads_of_training(wildcards):
+    """The threads of a training job, at most those of --cores; one if training has no use for more."""
+    return 4 if takes(type(TRAINERS[wildcards.recommender]), "threads") else 1
 
 
 def for_recommenders(path):
@@ -172,6 +185,30 @@ def in_report(path, what, category="{dataset}", **labels):
             f"error: workflow/report/{caption}: is missing; write the caption of {path}"
         )
     return report(path, f"../report/{caption}", category=category, labels={"what": what, **labels})
+
+
+def files_of_figure(path, what, category="{dataset}"):
+    """The files of a figure, by name; none if the config leaves the figure out."""
+    name = Path(path).name
+    if config["figures"][name] is None:
+        return {}
+    key = name.replace("-", "_")
+    return {
+        f"{key}_csv": f"<results>/{path}.csv",
+        f"{key}_svg": in_report(f"<results>/{path}.svg", what, category),
+        f"{key}_png": f"<results>/{path}.png",
+    }
+
+
+def files_of_comparison(folder, of):
+    """The files of a comparison with the paper, by name."""
+    files = {}
+    for name, what in (("fidelity", "printed numbers"), ("claims", "claims in words")):
+        path = f"<results>/{folder}/{name}"
+        files[f"{name}_csv"] = f"{path}.csv"
+        files[f"{name}_md"] = f"{path}.md"
+        files[f"{name}_html"] = in_report(f"{path}.html", what, "comparison with the paper", of=of)
+    return files
 
 
 def own_files(wildcards):
@@ -245,6 +282,14 @@ def checksums(wildcards, threads):
     """The checksums that the config states for an archive."""
     name = getattr(wildcards, "dataset", None) or DOWNLOADS[wildcards.archive]
     return {key: config["datasets"][name][key] for key in ("md5", "sha256")}
+
+
+def seed_of(wildcards):
+    """The seed of the training of a recommender; that of one without a random start never changes."""
+    if not TRAINERS[wildcards.recommender].is_random:
+        return 0
+    [seed] = config["recommenders"][wildcards.recommender].get("seeds", [config["seed"]])
+    return seed
 
 
 # only factors have a precision; without them, another one does not rank again

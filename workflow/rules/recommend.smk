@@ -12,6 +12,7 @@ rule train:
         "<results>/logs/{dataset}/train-{recommender}.log",
     benchmark:
         "<results>/benchmarks/{dataset}/train-{recommender}.tsv"
+    threads: threads_of_training
     resources:
         mem_mb=memory_of_model,
     params:
@@ -19,6 +20,6 @@ rule train:
         code_of_class=lambda wildcards: code_of_class(type(TRAINERS[wildcards.recommender])),
         path=lambda wildcards: path_of(TRAINERS[wildcards.recommender]),
         parameters=lambda wildcards: parameters_of(config["recommenders"][wildcards.recommender]),
-        seed=lambda wildcards: config["seed"] if TRAINERS[wildcards.recommender].is_random else 0,
+        seed=seed_of,
     script:
         "../../scripts/train.py"

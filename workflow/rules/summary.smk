@@ -7,11 +7,9 @@ FIGURES_OF_SUMMARY = {
 }
 if config["figures"]["budget"]:
     BUDGET_FIGURES = expand(rules.budget.output.svg, dataset=WITH_BUDGET)
-    BUDGET_TABLES = expand(rules.budget.output.csv, dataset=WITH_BUDGET)
     BUDGET_VERSIONS = expand(rules.budget.output.versions, dataset=WITH_BUDGET)
 else:
     BUDGET_FIGURES = []
-    BUDGET_TABLES = []
     BUDGET_VERSIONS = []
 
 # the versions that each job used, in the order of the stages
@@ -30,7 +28,15 @@ USED_VERSIONS = [
     *BUDGET_VERSIONS,
 ]
 if config["toy"]:
-    USED_VERSIONS += [rules.toy_tables.output.versions, rules.toy_figures.output.versions]
+    USED_VERSIONS.append(rules.toy.output.versions)
+
+# the comparisons with the paper: the running example comes first
+COMPARISONS = [*(["toy"] if reference.covers_toy(config) else []), *COMPARED]
+FIGURES_6 = (
+    []
+    if config["figures"]["figure-6"] is None
+    else expand(rules.figures.output.figure_6_svg, dataset=config["study"])
+)
 
 
 rule summary:
@@ -41,11 +47,10 @@ rule summary:
         table_4=expand(rules.tables.output.table_4_csv, dataset=config["study"]),
         figures=[
             *BUDGET_FIGURES,
-            *expand(rules.figures.output.figure_6_svg, dataset=config["study"]),
+            *FIGURES_6,
         ],
-        budgets=BUDGET_TABLES,
-        fidelity=PRINTED_NUMBERS,
-        claims=CLAIMS,
+        fidelity=expand("<results>/{folder}/fidelity.csv", folder=COMPARISONS),
+        claims=expand("<results>/{folder}/claims.csv", folder=COMPARISONS),
         versions=USED_VERSIONS,
         captions=[
             own(f"workflow/report/{name}.rst")

@@ -1,6 +1,23 @@
-# Needs: the rank tables and the samples of a dataset's recommenders, or the config of the running example. Makes: the
-# estimates of every estimator in every repetition with their exact moments, and the tables, which are entries of
-# src/sampled_metrics_study/entries.py.
+# Needs: the rank tables and the samples of a dataset's recommenders. Makes: the estimates of every estimator in every
+# repetition with their exact moments, and the tables, which are entries of src/sampled_metrics_study/entries.py. Where the
+# study covers the paper's, it compares the tables, Figure 6 and the ranks with the printed numbers and claims, too.
+TABLE_FILES = dict(
+    estimates=for_recommenders("<results>/{dataset}/estimates/{recommender}.csv.gz"),
+    expected=for_recommenders("<results>/{dataset}/expected/{recommender}.csv"),
+    conditions=for_recommenders("<results>/{dataset}/conditions/{recommender}.csv"),
+    studied_csv="<results>/{dataset}/studied.csv",
+    studied_md="<results>/{dataset}/studied.md",
+    studied_html=in_report("<results>/{dataset}/studied.html", "What was studied"),
+    table_3_csv="<results>/{dataset}/table-3.csv",
+    table_3_md="<results>/{dataset}/table-3.md",
+    table_3_tex="<results>/{dataset}/table-3.tex",
+    table_3_html=in_report("<results>/{dataset}/table-3.html", "Table 3: metrics"),
+    table_4_csv="<results>/{dataset}/table-4.csv",
+    table_4_md="<results>/{dataset}/table-4.md",
+    table_4_tex="<results>/{dataset}/table-4.tex",
+    table_4_html=in_report("<results>/{dataset}/table-4.html", "Table 4: order"),
+    versions="<results>/{dataset}/tables.json",
+)
 
 
 rule tables:
@@ -9,21 +26,7 @@ rule tables:
         ranks=for_recommenders(RANKS),
         samples=for_recommenders(rules.sample.output.samples),
     output:
-        estimates=for_recommenders("<results>/{dataset}/estimates/{recommender}.csv.gz"),
-        expected=for_recommenders("<results>/{dataset}/expected/{recommender}.csv"),
-        conditions=for_recommenders("<results>/{dataset}/conditions/{recommender}.csv"),
-        studied_csv="<results>/{dataset}/studied.csv",
-        studied_md="<results>/{dataset}/studied.md",
-        studied_html=in_report("<results>/{dataset}/studied.html", "What was studied"),
-        table_3_csv="<results>/{dataset}/table-3.csv",
-        table_3_md="<results>/{dataset}/table-3.md",
-        table_3_tex="<results>/{dataset}/table-3.tex",
-        table_3_html=in_report("<results>/{dataset}/table-3.html", "Table 3: metrics"),
-        table_4_csv="<results>/{dataset}/table-4.csv",
-        table_4_md="<results>/{dataset}/table-4.md",
-        table_4_tex="<results>/{dataset}/table-4.tex",
-        table_4_html=in_report("<results>/{dataset}/table-4.html", "Table 4: order"),
-        versions="<results>/{dataset}/tables.json",
+        **TABLE_FILES,
     log:
         "<results>/logs/{dataset}/tables.log",
     benchmark:
@@ -31,36 +34,24 @@ rule tables:
     params:
         **{key: config[key] for key in ("sampling", "estimators", "metrics")},
         code=code("tables"),
-        place="dataset",
-        subject=lambda wildcards: wildcards.dataset,
         recommenders=list(config["recommenders"]),
         assume_replacement=DESIGN["assume_replacement"],
     script:
         "../../scripts/tables.py"
 
 
-if config["toy"]:
+use rule tables as compared_tables with:
+    input:
+        facts=lambda wildcards: FACTS if TRAINED[wildcards.dataset] else [],
+        ranks=for_recommenders(RANKS),
+        samples=for_recommenders(rules.sample.output.samples),
+        figure_6="<results>/{dataset}/figure-6.csv",
+        seed_spread=own("docs/seed-spread.csv"),
+    output:
+        **TABLE_FILES,
+        **files_of_comparison("{dataset}", "{dataset}"),
+    wildcard_constraints:
+        dataset=pattern_of(COMPARED),
 
-    rule toy_tables:
-        output:
-            table_1_csv="<results>/toy/table-1.csv",
-            table_1_md="<results>/toy/table-1.md",
-            table_1_tex="<results>/toy/table-1.tex",
-            table_1_html=in_report("<results>/toy/table-1.html", "Table 1: exact", TOY),
-            table_2_csv="<results>/toy/table-2.csv",
-            table_2_md="<results>/toy/table-2.md",
-            table_2_tex="<results>/toy/table-2.tex",
-            table_2_html=in_report("<results>/toy/table-2.html", "Table 2: sampled", TOY),
-            versions="<results>/toy/tables.json",
-        log:
-            "<results>/logs/toy/tables.log",
-        benchmark:
-            "<results>/benchmarks/toy/tables.tsv"
-        params:
-            code=code("tables"),
-            place="toy",
-            subject="the running example",
-            options=config["toy"],
-            seed=config["seed"],
-        script:
-            "../../scripts/tables.py"
+
+ruleorder: compared_tables > tables

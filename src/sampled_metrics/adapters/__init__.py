@@ -1,7 +1,7 @@
-"""Adapters: ranks from models of other libraries, with a module and a function `ranks` for each.
+"""Compute ranks with models of other libraries; each module has a function `ranks`.
 
-They need the core and `ranking`; a trainer of RecBole that validates by exact metrics needs
-`validation`, too.
+The adapters need the core and `ranking`. A trainer of RecBole that validates with exact metrics
+also needs `validation`.
 
 docs/adapters.md has the code for further libraries. A module imports its library only when it is
 called. `sampled_ranks` of some modules returns ranks among the negatives of a sampled evaluation,

@@ -14,7 +14,6 @@ from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.validation.validator import validator
 
 
 def ranks(model: Any, test_data: Any) -> ExactRanks:
@@ -52,19 +51,18 @@ def exact_validation(
     state: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
 ) -> None:
-    """Let a trainer choose its epoch by exact metrics of the validation data.
+    """Let a trainer choose its epoch with exact metrics of the validation data.
 
-    They take the place of RecBole's own evaluation of these data. The metrics are those of the
-    trainer's config, with the numbers of RecBole's mode full, as long as no scores tie: RecBole
-    orders ties by the number of the item, and here they count as if they were broken at random.
-    Scores are computed for many users at a time, whatever `eval_batch_size` is, and nothing is
-    sorted. `trainer.fit` then stops early and keeps the best epoch as before,
-    and `trainer.evaluate` of test data is RecBole's own.
+    Exact metrics replace RecBole's own evaluation of the validation data. The metrics come from the
+    trainer's config, and equal RecBole's mode full unless scores tie: RecBole orders ties by the
+    number of the item, and here they count as if they were broken at random. `trainer.fit` stops
+    early and keeps the best epoch as before, and `trainer.evaluate` of test data does not change.
+    Scores are computed for many users at a time, whatever `eval_batch_size` is.
 
-    After the first validation, `trainer.validator` is a `sampled_metrics.validator`: its history
-    has the metrics with intervals, and says which epochs are better than the best before. It begins
-    anew with other validation data. A second `fit` of the trainer trains on, and its epochs are
-    counted on from those of the first.
+    After the first validation, `trainer.validator` is a `sampled_metrics.validator`. Its history
+    has the metrics with intervals, and says which epochs are better than the best before. A new
+    history begins with other validation data. A second `fit` of the trainer trains on, and its
+    epochs continue the numbers of the first.
 
     Args:
         trainer: a trainer of a general or a sequential model, before `fit`. Its validation data
@@ -79,13 +77,15 @@ def exact_validation(
     Raises:
         ConfigError: the config has a metric other than Recall, MRR, NDCG, Hit, Precision, MAP and
             GAUC.
-        DataError: on validation, that it is sampled, a user has several items, or the state is
-            damaged, of other data or of epochs after the checkpoint.
+        DataError: on validation, if it is sampled, a user has several items, or the state is
+            damaged, belongs to other data or has epochs after the checkpoint.
 
     Examples:
         >>> from sampled_metrics import adapters
         >>> adapters.recbole.exact_validation(trainer)  # doctest: +SKIP
     """
+    from sampled_metrics.validation.validator import validator
+
     config = trainer.config
     labels = _labels(config)
     known_data: list[Any] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sampled_metrics as sm
-from sampled_metrics._defaults import ESTIMATORS
+from sampled_metrics._defaults import DEFAULT_ESTIMATORS
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import Command, Labels, label_option, labels_in_help
 from sampled_metrics.cli.output import FAILS, prints_result
@@ -55,7 +55,7 @@ def evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
 @reading(
     shared.BY, shared.CANDIDATES, shared.NEGATIVES, shared.REPLACEMENT, shared.DRAWN, shared.GROUPS
 )
-@label_option("estimators", ESTIMATORS, known=KNOWN)
+@label_option("estimators", DEFAULT_ESTIMATORS, known=KNOWN)
 @shared.METRIC_LIST
 @shared.CONFIDENCE_LEVEL
 @prints_result
@@ -88,8 +88,7 @@ def correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     type=Labels(),
     help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
-@shared.MARGIN
-@shared.CONFIDENCE_LEVEL
+@shared.COMPARING
 @FAILS
 @prints_result
 def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:

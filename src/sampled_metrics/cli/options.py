@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from sampled_metrics._defaults import METRICS
+from sampled_metrics._defaults import DEFAULT_METRICS
+from sampled_metrics._registry import has_package
 from sampled_metrics.checks import MOST
 from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 
@@ -51,7 +52,7 @@ def label_option(
 ) -> Callable[..., Any]:
     """Return an option that takes labels with commas between them.
 
-    It can be written by its name in plural and in singular.
+    The option has two names, in plural and in singular.
 
     Args:
         name: the name in plural.
@@ -92,17 +93,7 @@ def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-class File(click.Path):
-    """A file. No command line has a path with a zero byte, but a caller from Python may."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the path."""
-        if "\0" in str(value):
-            self.fail(f"{value!r} has a zero byte, which no path has")
-        return str(super().convert(value, param, ctx))
-
-
-FILE = File(path_type=str, allow_dash=True)
+FILE = click.Path(path_type=str, allow_dash=True)
 RANKS = click.argument("ranks", type=FILE, nargs=-1, required=True)
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 
@@ -113,7 +104,7 @@ def _separator(context: click.Context, option: click.Parameter, text: str | None
         return None
     separator = _SEPARATORS.get(text, text)
     if len(separator) != 1 or not separator.isascii():
-        raise ConfigError(f"--separator must be one sign, or tab, not {separator!r}")
+        raise ConfigError(f"--separator must be one character or tab, not {separator!r}")
     return separator
 
 
@@ -136,7 +127,7 @@ TRAINING_AND_HELD_OUT = together(
     SEPARATOR,
 )
 WHOLE = click.IntRange(1, MOST)
-METRIC_LIST = label_option("metrics", METRICS)
+METRIC_LIST = label_option("metrics", DEFAULT_METRICS)
 CANDIDATES = click.option(
     "--candidates",
     type=WHOLE,
@@ -153,15 +144,15 @@ REPLACEMENT = click.option(
 )
 DRAWN = click.option(
     "--drawn",
-    type=click.Choice(["by user", "once"]),
+    type=click.Choice(["by user", "once", "popularity"]),
     default="by user",
     show_default=True,
-    help="Whether the negatives of each user are drawn anew, or once for all users.",
+    help="Whether the negatives of each user are drawn anew, once for all users, or not uniformly.",
 )
 
 
 LISTS = together(
-    label_option("metrics", METRICS, "mrr in place of auc for lists"),
+    label_option("metrics", DEFAULT_METRICS, "mrr in place of auc for lists"),
     click.option(
         "--relevance",
         type=FILE,
@@ -200,12 +191,6 @@ BY = together(
     SEEDS,
 )
 
-MARGIN = click.option(
-    "--margin",
-    metavar="NUMBER|PERCENT%",
-    help="The smallest difference that matters, such as 0.005 or 2%.",
-)
-
 GROUPS = click.option(
     "--groups",
     metavar="NAME|FILE:NAME",
@@ -217,8 +202,18 @@ CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
 )
 
+COMPARING = together(
+    click.option(
+        "--margin",
+        metavar="NUMBER|PERCENT%",
+        help="The smallest difference that matters, such as 0.005 or 2%.",
+    ),
+    CONFIDENCE_LEVEL,
+)
+"""The options of `compare` that `report` takes, too."""
 
-class OutputFile(File):
+
+class OutputFile(click.Path):
     """A file to write; - is standard output where it is allowed.
 
     `Command` checks that it can be written.
@@ -228,14 +223,9 @@ class OutputFile(File):
         """Return the path."""
         if value == "-" and not self.allow_dash:
             self.fail(
-                "standard output (-) is not possible here; name a file, or ./- for one that is "
-                "called so"
+                "standard output (-) is not possible here; name a file (./- for a file called -)"
             )
-        return super().convert(value, param, ctx)
-
-
-_TEXTS = ("ranks", "relevance", "training", "held_out")  # arguments that may be csv files
-_BINARY = (".parquet", ".npy", ".npz")
+        return str(super().convert(value, param, ctx))
 
 
 class Command(click.Command):
@@ -246,16 +236,8 @@ class Command(click.Command):
         inputs = _paths(ctx, [option for option in self.params if option.type is FILE])
         if inputs.count("-") > 1:
             raise click.UsageError("-: is given twice, and standard input can be read once")
-        self._refuse_idle_separator(ctx)
         self._require_outputs(ctx, [path for path in inputs if path != "-"])
         return super().invoke(ctx)
-
-    def _refuse_idle_separator(self, ctx: click.Context) -> None:
-        """Raise an error of usage if there is a separator, and no file is csv."""
-        texts = _paths(ctx, [option for option in self.params if option.name in _TEXTS])
-        are_binary = texts and all(path.lower().endswith(_BINARY) for path in texts)
-        if ctx.params.get("separator") and are_binary:
-            raise click.UsageError("--separator is for csv files, and there is none")
 
     def _require_outputs(self, ctx: click.Context, input_files: list[str]) -> None:
         """Raise an error unless the result can be written, and to no file that is read."""
@@ -296,13 +278,13 @@ def named_files(argument: str) -> tuple[str | None, list[str]]:
     A file that exists may have a = in its name.
 
     Raises:
-        ConfigError: there is nothing before the sign =.
+        ConfigError: there is no name before =.
     """
     name, equals, paths = argument.partition("=")
     if not equals or os.path.exists(argument):
         return None, [argument]
     if not name.strip():
-        raise ConfigError(f"{argument}: has no name before the sign =")
+        raise ConfigError(f"{argument}: needs a name before =")
     return printable(name.strip()), paths.split(",")
 
 
@@ -322,6 +304,8 @@ class FigureFile(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path; its ending is that of a format."""
+        if not has_package("reporting"):
+            raise ConfigError("--plot: sampled_metrics.reporting is not installed")
         from sampled_metrics.reporting.drawing import check_ending  # loads matplotlib
 
         check_ending(value)

@@ -19,9 +19,9 @@ from sampled_metrics.errors import ConfigError, SampledMetricsError, printable
 def main(arguments: list[str] | None = None) -> None:
     """Run the command, and exit with 0 when done.
 
-    It exits with 1 if it cannot be done, such as for a malformed file, and with 2 if it is used
-    wrongly; both are said in one line on stderr. `compare` exits with 3 if it is told to fail by
-    its result, and an interrupted command with 130.
+    The exit code is 1 if the command fails, such as for a malformed file, and 2 if it is used
+    wrongly; one line on stderr says why. `compare` exits with 3 if an option makes its result a
+    failure, and an interrupted command with 130.
     """
     code: Any = None
     if sys.stderr is None:  # closed, as by 2>&-

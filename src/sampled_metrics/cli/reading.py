@@ -10,6 +10,7 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sampled_metrics._registry import has_package
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import named_files, together
 from sampled_metrics.errors import ConfigError, printable
@@ -168,6 +169,8 @@ class Reading:
         import sampled_metrics as sm
 
         if self.relevance is not None:
+            if not has_package("lists"):
+                raise ConfigError("--relevance: sampled_metrics.lists is not installed")
             reader: Callable[..., Any] = sm.ranked_lists
         elif kind == "sampled" or (not kind and self._has_negatives(columns)):
             reader = sm.sampled_ranks
@@ -253,7 +256,4 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     ]
     if len(set(names)) < len(names):
         names = list(map(printable, paths))
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"{name}: is given twice")
     return names

@@ -2,7 +2,7 @@
 
 A metric is a sum over the relevant items of a user, up to rank k, divided by a number (eqs 3 to 6
 of the paper). The metric of one relevant item, by its rank (eqs 8 to 13), is the sum of one term. A
-new metric is an entry of `FORMULAS`. A metric with a parameter is a `Family`, an entry of
+new metric is an entry of `FORMULAS`. A metric with a parameter is a `MetricFamily`, an entry of
 `METRICS`.
 
 Ranks start at 1. `metric` finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. Of
@@ -18,13 +18,13 @@ Evaluation Metrics And When To Use Them", which draws on it.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sampled_metrics.checks import Floats, Ints, check_labels, did_you_mean, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
@@ -98,18 +98,8 @@ def half_life_discount(half_life: float) -> Discount:
 def above(name: str, value: float, bound: float) -> float:
     """Return a parameter, or raise ConfigError if it is not a finite number above a bound."""
     if not is_real(value) or not bound < value < np.inf:
-        raise ConfigError(f"{name} is {value!r}; it has to be a finite number above {bound:g}")
+        raise ConfigError(f"{name} is {value!r}; it must be a finite number above {bound:g}")
     return float(value)
-
-
-def refuse_cells(bad: NDArray[np.bool_], array: Floats, name: str, rule: str) -> None:
-    """Raise DataError with the first bad number of a (users, …) array."""
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise DataError(
-            f"{name} of user row {row} is {array[row, column]:g} in column {column} (from 0); "
-            f"{rule}"
-        )
 
 
 # --- formulas -----------------------------------------------------------------------------------
@@ -159,13 +149,8 @@ class Formula:
         gain = self.gain or gain_from(relevant_from)
         with np.errstate(over="ignore"):  # refused below
             gains = np.asarray(gain(np.where(padding, 0.0, grades)), dtype=np.float64)
-        if gains.shape != grades.shape:
-            raise ConfigError(
-                f"the gain of {grades.shape} grades has shape {gains.shape}; it has to be "
-                "elementwise"
-            )
-        bad = ~((gains >= 0) & np.isfinite(gains))
-        refuse_cells(bad, gains, "the gain", "a gain has to be a finite number from 0")
+        if not np.isfinite(gains).all():
+            raise DataError(f"{self.name}: the gain of the grade {np.nanmax(grades):g} is infinite")
         return np.where(padding, 0.0, gains)
 
     def of_lists(self, gains: Floats, judged: Floats, k: int | None) -> Floats:
@@ -227,7 +212,7 @@ class Auc:
 
 
 @dataclass(frozen=True)
-class Family:
+class MetricFamily:
     """Metrics with a parameter in the label.
 
     The key ``rbp-p`` of `METRICS` is the family of ``rbp-0.8``.
@@ -264,14 +249,14 @@ FORMULAS = {
 """Metrics of lists by their names in labels, such as ``recall`` in ``recall@10``."""
 
 
-def _normalised(name: str, discount: Callable[[float], Discount], example: str) -> Family:
+def _normalised(name: str, discount: Callable[[float], Discount], example: str) -> MetricFamily:
     """Return NDCG with another discount, which has a parameter."""
 
     def formula(parameter: float) -> Formula:
         term = discounted(discount(parameter))
         return Formula(f"{name} {_as_text(parameter)}", ("", "@k"), term, None, linear_gain)
 
-    return Family(formula, example)
+    return MetricFamily(formula, example)
 
 
 def rank_biased_precision(p: float) -> Formula:
@@ -294,12 +279,12 @@ def _as_text(parameter: float) -> str:
     return np.format_float_positional(parameter, trim="-")
 
 
-METRICS: dict[str, Formula | Auc | Family] = {
+METRICS: dict[str, Formula | Auc | MetricFamily] = {
     **FORMULAS,
     "auc": Auc(),
     "ndcg-log-b": _normalised("NDCG-log", log_discount_from, "ndcg-log-2"),
     "half-life-h": _normalised("Half-life", half_life_discount, "half-life-5"),
-    "rbp-p": Family(rank_biased_precision, "rbp-0.8"),
+    "rbp-p": MetricFamily(rank_biased_precision, "rbp-0.8"),
 }
 """All metrics by their names in labels.
 
@@ -325,18 +310,18 @@ def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
     """
     usual = ALIASES.get(name, name)
     formula = METRICS.get(usual)
-    if formula is not None and not isinstance(formula, Family):
+    if formula is not None and not isinstance(formula, MetricFamily):
         return usual, formula
-    parts = re.fullmatch(r"(.+?)-?([0-9.]+(?:e-?[0-9]+)?)", name)
-    if parts is None:
+    match = re.fullmatch(r"(.+?)-?([0-9.]+(?:e-?[0-9]+)?)", name)
+    if match is None:
         return None
-    family_name, number = parts.groups()
+    family_name, parameter_text = match.groups()
     for key, family in METRICS.items():
-        if isinstance(family, Family) and key.rpartition("-")[0] == family_name:
+        if isinstance(family, MetricFamily) and key.rpartition("-")[0] == family_name:
             try:
-                parameter = float(number)
+                parameter = float(parameter_text)
             except ValueError:
-                raise ConfigError(f"{name}: {number!r} is not a number") from None
+                raise ConfigError(f"{name}: {parameter_text!r} is not a number") from None
             return f"{family_name}-{_as_text(parameter)}", family.formula(parameter)
     return None
 
@@ -502,7 +487,7 @@ def metric(label: str) -> Metric:
     if not formula or suffix not in formula.suffixes or is_cutoff != bool(separator):
         known = ", ".join(map(_written_labels, METRICS))
         examples = [
-            formula.example if isinstance(formula, Family) else name
+            formula.example if isinstance(formula, MetricFamily) else name
             for name, formula in METRICS.items()
         ]
         meant = did_you_mean(ALIASES.get(name, name), [*examples, *ALIASES], separator + k)
@@ -566,23 +551,6 @@ def metrics_by_label(metrics: MetricsLike, what: str = "metrics") -> dict[str, M
                 )
         by_label[label] = measure
     return by_label
-
-
-def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
-    """Return groups of labels whose metrics have the same value at every rank of one relevant item.
-
-    A group has two labels or more.
-
-    Metrics without a formula are left out: a function of your own may not accept every rank.
-    """
-    n = 2**30
-    ranks = np.unique(np.geomspace(1, n, 1000).round())
-    groups: dict[tuple[object, ...], list[str]] = {}
-    for label, measure in metrics.items():
-        if measure.formula is not None:
-            values = measure.of_rank(ranks, n).tobytes()
-            groups.setdefault((measure.cutoff, values), []).append(label)
-    return [labels for labels in groups.values() if len(labels) > 1]
 
 
 def can_mislead(label: str) -> bool:

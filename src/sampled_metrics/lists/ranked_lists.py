@@ -100,14 +100,14 @@ class Judgements:
 
     def of_users(self, positions: Ints) -> Judgements:
         """Return the judgements of the users at some ascending positions."""
-        number = np.full(len(self.users), -1)
-        number[positions] = np.arange(len(positions))
+        position = np.full(len(self.users), -1)
+        position[positions] = np.arange(len(positions))
         user, item = np.divmod(self.pairs, len(self.items))
-        kept = number[user] >= 0
+        kept = position[user] >= 0
         return replace(
             self,
             users=self.users[positions],
-            pairs=number[user[kept]] * len(self.items) + item[kept],
+            pairs=position[user[kept]] * len(self.items) + item[kept],
             grades=self.grades[kept],
             groups=None if self.groups is None else self.groups[positions],
         )
@@ -142,13 +142,13 @@ class Judgements:
         user = user_here[user[rows]]
         item = item_here[item[rows]]
         score = score[rows]
-        place = _places(user)
+        position = _places(user)
         pairs = np.where(item < 0, -1, user * len(self.items) + item)
         nearest = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
         grade = np.where(self.pairs[nearest] == pairs, self.grades[nearest], 0.0)
         has_grade = grade > 0
-        shape = len(self.users), 1 + int(place[has_grade].max(initial=0))
-        cells = (user[has_grade], place[has_grade])
+        shape = len(self.users), 1 + int(position[has_grade].max(initial=0))
+        cells = (user[has_grade], position[has_grade])
         grades = csr_array((grade[has_grade], cells), shape=shape)
 
         # --- findings
@@ -170,10 +170,7 @@ class Judgements:
         return grades, from_source(findings, name)
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
-        """Return the (users,) values of lists, which are as `grades_of` returns them.
-
-        They are computed for some users at a time.
-        """
+        """Return the (users,) values of lists from `grades_of`, for some users at a time."""
         formula = metric.formula
         k = metric.cutoff
         assert isinstance(formula, Formula)  # `RankedLists.check_metrics` refuses others
@@ -203,9 +200,9 @@ class Judgements:
         """Return the grades above 0, (users, most of a user), the highest first."""
         user = self.pairs // len(self.items)
         order = np.lexsort((-self.grades, user))
-        place = _places(user)
-        shape = len(self.users), 1 + place.max()
-        return csr_array((self.grades[order], (user, place)), shape=shape)
+        position = _places(user)
+        shape = len(self.users), 1 + position.max()
+        return csr_array((self.grades[order], (user, position)), shape=shape)
 
 
 @dataclass(frozen=True, repr=False)
@@ -298,9 +295,9 @@ class RankedLists(Table):
         values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])
         judged = self.judgements.judged
         largest = np.ones(len(metrics))
-        for number, metric in enumerate(metrics):
+        for index, metric in enumerate(metrics):
             if not getattr(metric.formula, "bounded", False):
-                largest[number] = self.judgements.values(judged, metric).max()
+                largest[index] = self.judgements.values(judged, metric).max()
         return OutcomeValues(values, self.user_numbers, np.zeros_like(largest), largest, largest)
 
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
@@ -413,9 +410,9 @@ def ranked_lists(
 
 
 def _is_by_rank(columns: Columns) -> bool:
-    """Return whether lists are in the order of their ranks, and not of their scores.
+    """Return whether the column of ranks, not the scores, orders the lists.
 
-    They are if the caller named the column of ranks, or there are no scores.
+    Ranks order the lists if the caller named their column, or there are no scores.
     """
     return "rank" in columns.names or "score" not in columns
 
@@ -440,7 +437,7 @@ def _scores(columns: Columns, user: Ints) -> Floats:
                 "name the right column with rank_column or score_column (--rank-column, "
                 "--score-column)"
             ),
-            columns.place,
+            columns.location,
         )
     return scores
 
@@ -451,7 +448,7 @@ def _grades(columns: Columns) -> Floats:
         return np.ones(len(columns))
     grades = columns.numbers("relevance", 0)
     refuse_rows(
-        np.isinf(grades), lambda row: f"{columns.called('relevance')} is infinite", columns.place
+        np.isinf(grades), lambda row: f"{columns.called('relevance')} is infinite", columns.location
     )
     return grades
 
@@ -488,7 +485,7 @@ def _groups_of_users(columns: Columns, user: Ints) -> NDArray[np.str_] | None:
     refuse_rows(
         group_of_user[user] != groups,
         lambda row: f"this user is in another group by {columns.grouped_by}, too",
-        columns.place,
+        columns.location,
     )
     return group_of_user
 
@@ -503,6 +500,6 @@ def _distinct(user: Ints, item: Ints, items: pd.Index, columns: Columns) -> Ints
             f"item {shown(items[item[row]])} of this user has an earlier row; if a column has "
             "recommenders or seeds, name it with by or seeds"
         ),
-        columns.place,
+        columns.location,
     )
     return pairs

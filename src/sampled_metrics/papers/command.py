@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sampled_metrics as sm
-from sampled_metrics._defaults import ESTIMATORS
+from sampled_metrics._defaults import PUBLISHED
 from sampled_metrics.cli import options as shared
 from sampled_metrics.cli.options import Command, label_option, whole_range
 from sampled_metrics.cli.output import prints_result
-from sampled_metrics.core.estimators import BOUNDS
 
 # pandas and what needs it are imported where they are used, so that help comes at once
 if TYPE_CHECKING:
@@ -51,9 +50,16 @@ if TYPE_CHECKING:
     help="n: how many items an exact evaluation ranks; 3000-10000 if it is not known.",
 )
 @click.option("--users", type=shared.WHOLE, required=True, help="How many users the values are of.")
-@label_option("estimators", ESTIMATORS, known=BOUNDS)
+@label_option("estimators", PUBLISHED, known=PUBLISHED)
 @label_option("metrics", (), "those of the values")
 @shared.REPLACEMENT
+@click.option(
+    "--drawn",
+    type=click.Choice(["by user", "popularity"]),
+    default="by user",
+    show_default=True,
+    help="Whether the negatives are drawn uniformly for each user, or by popularity.",
+)
 @shared.CONFIDENCE_LEVEL
 @prints_result
 def published(values: tuple[str, ...], exact: tuple[str, ...], **options: Any) -> Result:
@@ -68,11 +74,11 @@ def _values_by_name(texts: tuple[str, ...], option: str) -> dict[str, dict[str, 
     by_name: dict[str, dict[str, str]] = {}
     for text in texts:
         name, _, stated = text.rpartition(":")
-        label, _, number = stated.rpartition("=")
+        label, _, value = stated.rpartition("=")
         if not name.strip() or not label.strip() or label in by_name.get(name, {}):
             raise click.UsageError(
                 f"{option} is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, "
                 f"not {text}"
             )
-        by_name.setdefault(name, {})[label] = number
+        by_name.setdefault(name, {})[label] = value
     return by_name

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
+from scipy.special import chdtrc, chdtri, rel_entr
 
 from sampled_metrics.checks import Floats
 from sampled_metrics.core.estimators.shapes import Mixture
@@ -69,7 +69,7 @@ class KnownMeans:
     users: int
     written: Mapping[str, str] = field(default_factory=dict)
 
-    def part(self, rows: Sequence[int]) -> KnownMeans:
+    def subset(self, rows: Sequence[int]) -> KnownMeans:
         """Return some of the means, by index."""
         chosen = list(rows)
         labels_and_values = list(self.written.items())
@@ -85,10 +85,10 @@ class KnownMeans:
         """
         kept = list(range(len(self.functions)))
         for row in reversed(range(len(self.functions))):
-            rest = [index for index in kept if index != row]
-            if rest and contradict(self.part(rest)):
-                kept = rest
-        return self.part(kept)
+            others = [index for index in kept if index != row]
+            if others and contradict(self.subset(others)):
+                kept = others
+        return self.subset(kept)
 
     def limit(self, alpha: float) -> float:
         """Return t for an error rate α; it is the same for any several means."""
@@ -115,6 +115,20 @@ class KnownMeans:
         shares = np.minimum(self.low - smallest, largest - self.high) / (largest - smallest)
         return 1.0 + self.users * max(0.0, float(shares.min()))
 
+    def ends_of_mean(self, row: int, alpha: float) -> tuple[float, float]:
+        """Return the interval of the mean of a function over users like these, at an error rate α.
+
+        Of all distributions with a mean, the one at both ends of the function is furthest from no
+        sample, so the interval is that of a share.
+        """
+        alone = self.subset([row])
+        deviance = alone.limit(alpha) / self.users
+        smallest = float(alone.functions.min())
+        spread = float(np.ptp(alone.functions))
+        low = _end_of_share((float(alone.low[0]) - smallest) / spread, deviance, 0.0)
+        high = _end_of_share((float(alone.high[0]) - smallest) / spread, deviance, 1.0)
+        return smallest + spread * low, smallest + spread * high
+
     def are_possible(self) -> bool:
         """Return whether any sample has all of these means."""
         from scipy.optimize import linprog  # slow to import
@@ -133,7 +147,7 @@ class KnownMeans:
         """
         from scipy.optimize import minimize
 
-        number = len(self.functions)
+        count = len(self.functions)
         middle = (self.low + self.high) / 2
         half = (self.high - self.low) / 2
         centred = self.functions - middle[:, np.newaxis]
@@ -141,9 +155,9 @@ class KnownMeans:
         scale = 1 / (spread * np.sqrt(self.users))
         logs = np.log(np.maximum(probabilities, 1e-300))
 
-        def loss(parts: Floats) -> tuple[float, Floats]:
+        def loss(coefficients: Floats) -> tuple[float, Floats]:
             """Return the loss and its slope at the positive and the negative parts of λ."""
-            sides = parts.reshape(2, number)
+            sides = coefficients.reshape(2, count)
             exponent = logs + ((sides[0] - sides[1]) * scale) @ centred
             peak = float(exponent.max())
             weights = np.exp(exponent - peak)
@@ -155,13 +169,27 @@ class KnownMeans:
 
         solution = minimize(
             loss,
-            np.zeros(2 * number),
+            np.zeros(2 * count),
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, end) for end in np.tile(_STEEP / scale, 2)],
         )
-        sides = solution.x.reshape(2, number)
+        sides = solution.x.reshape(2, count)
         return (sides[0] - sides[1]) * scale, -float(solution.fun)
+
+
+def _end_of_share(share: float, deviance: float, end: float) -> float:
+    """Return the share towards an end whose divergence from the one observed is the deviance."""
+    from scipy.optimize import brentq  # slow to import
+
+    share = min(max(share, 0.0), 1.0)
+    if share == end:
+        return end
+
+    def excess(p: float) -> float:
+        return float(rel_entr(share, p) + rel_entr(1 - share, 1 - p)) - deviance
+
+    return float(brentq(excess, *sorted((share, abs(end - 1e-15)))))
 
 
 @dataclass(frozen=True)
@@ -233,8 +261,8 @@ class KnownRegion:
         They are the bounds that all means have in common with each mean alone. A mean alone that
         contradicts the mixture is left out. Some proportions must agree with all means together.
         """
-        number = len(self.known.functions)
-        means = [self.known.part([row]) for row in range(number)] if number > 1 else []
+        count = len(self.known.functions)
+        means = [self.known.subset([row]) for row in range(count)] if count > 1 else []
         regions = [KnownRegion(mean, self.mixture) for mean in means]
         deviances = [region.deviance() for region in regions]
         values = self.mixture.values.T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache, partial
 from itertools import chain, combinations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampled_metrics._defaults import ESTIMATORS
+from sampled_metrics._defaults import PUBLISHED
 from sampled_metrics.checks import (
     MOST,
     Floats,
@@ -27,11 +27,16 @@ from sampled_metrics.core.estimators.shapes import DECREASING, FREE, SHAPES, Mix
 from sampled_metrics.core.estimators.shapes import mixtures as mixtures_of
 from sampled_metrics.core.evaluation.phrases import condition
 from sampled_metrics.core.evaluation.result import Result, by_recommender
-from sampled_metrics.core.evaluation.values import assumption_of, finding_of_assumption
+from sampled_metrics.core.evaluation.values import (
+    NO_ASSUMPTION,
+    assumption_of,
+    finding_of_assumption,
+)
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.reading import by_name
+from sampled_metrics.core.ranks.sampled import BY_USER, POPULARITY
 from sampled_metrics.core.sampling.distributions import SamplingDesign
 from sampled_metrics.core.sampling.outcomes import Size
 from sampled_metrics.errors import ConfigError, DataError
@@ -73,12 +78,12 @@ def with_decimals(
     read = dict[str, dict[str, float | str]]()
     findings = list[Finding]()
     for name, label, metric_label, value in written:
-        number = f"{float(value):.{decimals[metric_label]}f}" if is_real(value) else str(value)
-        is_longer = is_real(value) and len(number) > len(str(value)) and float(number) == value
-        read.setdefault(name, {})[label] = number if is_longer else value
+        digits = f"{float(value):.{decimals[metric_label]}f}" if is_real(value) else str(value)
+        is_longer = is_real(value) and len(digits) > len(str(value)) and float(digits) == value
+        read.setdefault(name, {})[label] = digits if is_longer else value
         if is_longer:
-            numbers = {"label": label, "value": str(value), "read": number}
-            findings.append(Finding("read-with-decimals", metric_label, (name,), values=numbers))
+            facts = {"label": label, "value": str(value), "read": digits}
+            findings.append(Finding("read-with-decimals", metric_label, (name,), values=facts))
     return read, findings
 
 
@@ -177,12 +182,12 @@ def _in_common(earlier: _Mean, later: _Mean) -> _Mean:
 def _contradiction(means: KnownMeans) -> str:
     """Return the fewest means that cannot be together, in words."""
     sizes = range(1, len(means.functions) + 1)
-    parts = (
-        means.part(rows)
+    subsets = (
+        means.subset(rows)
         for size in sizes
         for rows in combinations(range(len(means.functions)), size)
     )
-    impossible = next(part for part in parts if not part.are_possible())
+    impossible = next(subset for subset in subsets if not subset.are_possible())
     falling = np.argsort(-impossible.low, kind="stable")
     written = [f"{label} ({value})" for label, value in impossible.written.items()]
     texts = [written[row] for row in falling]
@@ -204,18 +209,18 @@ def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, floa
         digits = Decimal("nan")
     if not digits.is_finite():
         raise DataError(f"{label}: the value must be a number, not {shown(value)}")
-    number = float(digits)
+    mean = float(digits)
     exponent = int(digits.as_tuple().exponent)
     # half a unit of the last digit; whole numbers are not rounded
     half = 0.5 * 10.0**exponent if exponent < 0 else 0.0
-    if not 0 <= number <= metric.largest * (1 + 1e-9):
-        share = number / 100
-        is_per_cent = 1 < number <= 100 and share <= metric.largest
+    if not 0 <= mean <= metric.largest * (1 + 1e-9):
+        share = mean / 100
+        is_per_cent = 1 < mean <= 100 and share <= metric.largest
         hint = f"; in per cent? Write {share:.12g}" if is_per_cent else ""
         raise DataError(
             f"{label}: the value must be from 0 to {metric.largest:g}, not {value}{hint}"
         )
-    return max(0.0, (number - half) / metric.largest), min(1.0, (number + half) / metric.largest)
+    return max(0.0, (mean - half) / metric.largest), min(1.0, (mean + half) / metric.largest)
 
 
 class _Exact(NamedTuple):
@@ -313,8 +318,8 @@ def _exact_contradicted(
     for shape in shapes:
         mixtures = [by_shape[shape] for by_shape in mixtures_by_size]
 
-        def excludes(part: KnownMeans, mixtures: Sequence[Mixture] = mixtures) -> bool:
-            low, high = _ends(part, mixtures, alpha)
+        def excludes(subset: KnownMeans, mixtures: Sequence[Mixture] = mixtures) -> bool:
+            low, high = _ends(subset, mixtures, alpha)
             return exact.high < low - 1e-9 or exact.low > high + 1e-9
 
         if excludes(known):
@@ -367,18 +372,22 @@ def published(
     candidates: int | tuple[int, int],
     users: int,
     replacement: bool = False,
-    estimators: EstimatorsLike = ESTIMATORS,
+    drawn: str = BY_USER,
+    estimators: EstimatorsLike = PUBLISHED,
     metrics: MetricsLike | None = None,
     exact: Mapping[str, Mapping[str, float | str]] | None = None,
     confidence_level: float = 0.95,
 ) -> Result:
     """Bound the true metrics behind published sampled ones.
 
+    The table answers two questions. What would other users show among as many items (rows of
+    uncorrected)? And what is the metric among all candidates (free and decreasing)?
+
     A published sampled metric is, for example, a hit rate of .62 among 99 negatives. If x of a
     user's m sampled negatives rank above the held-out item, a sampled metric is the mean over users
     of a function of x. The bounds hold for all distributions of true ranks that agree with all
     values of a recommender, up to rounding and the error of so many users. For each two
-    recommenders, a remark says whether the values order them.
+    recommenders, remarks say whether the values order them, among all candidates and in samples.
 
     Args:
         values: for each recommender, by its name, the sampled metrics by label, such as hr@10,
@@ -395,13 +404,22 @@ def published(
             steps together.
         users: the number of users, each with one held-out item.
         replacement: whether a negative could be sampled twice for the same user.
-        estimators: free or decreasing or both, which bound the metric. Free takes the place of
-            decreasing where the values contradict it.
+        drawn: "by user" if negatives are drawn uniformly and anew for each user. "popularity" if
+            they are drawn in another way. Then there is no order, and the bounds, in the row free,
+            are those of the users of the paper: x distinct negatives above the held-out item are x
+            candidates above it, so its true rank r is at least x + 1, and f(r) <= f(x + 1) for a
+            metric f that does not increase. So the true hit rate is at most the sampled one. With
+            replacement, x draws may be one item: r >= 2 if x > 0, which bounds Hit rate@1 alone.
+        estimators: free, decreasing and uncorrected, or some of them. Free and decreasing bound the
+            metric among all candidates. Free takes the place of decreasing where the values
+            contradict it. Uncorrected is the interval of a published value for users like these,
+            among the held-out item and m negatives; if n = m + 1, the other rows are left out.
         metrics: the true metrics to bound, such as recall@10. The default is those of all values.
-        exact: metrics among all candidates, by recommender and label, where they are published too.
-            They move no bounds. A finding names those that the sampled values exclude, and the
-            fewest values that do: one of them is a misprint, or they are not of the same ranks. The
-            error rate is that of all exact values of a recommender together (Bonferroni).
+        exact: metrics among all candidates, by recommender and label, where they are published too;
+            not for negatives by popularity. They move no bounds. A finding names those that the
+            sampled values exclude, and the fewest values that do: one of them is a misprint, or
+            they are not of the same ranks. The error rate is that of all exact values of a
+            recommender together (Bonferroni).
         confidence_level: probability that the interval covers the true metric. The verdicts hold
             together for all recommenders (Bonferroni), whether their users are the same or not.
 
@@ -425,7 +443,7 @@ def published(
         >>> values = {"GMF": {"hit-rate@10": 0.62}}
         >>> result = sm.published(values, negatives=99, candidates=20000, users=6040)
         >>> [(row.estimator, round(row.low, 3), round(row.high, 3)) for row in result.itertuples()]
-        [('decreasing', 0.003, 0.637), ('free', 0.0, 0.637)]
+        [('decreasing', 0.003, 0.637), ('free', 0.0, 0.637), ('uncorrected', 0.603, 0.637)]
 
         Another recommender has .70, and the paper does not say which is better by the true hit
         rate:
@@ -437,6 +455,14 @@ def published(
         These numbers do not order GMF and NCF by Hit rate@10: the difference (NCF - GMF) is -0.2349
         to +0.6809 with 95 % confidence, if a better rank is at least as common as a worse one (up
         to rank n/2).
+
+        Negatives by popularity bound the hit rate from above:
+
+        >>> values = {"BERT4Rec": {"hr@10": "0.6975"}}
+        >>> result = sm.published(values, negatives=100, candidates=3416, users=6040,
+        ...     drawn="popularity", estimators="free")
+        >>> [(row.low, round(row.high, 4)) for row in result.itertuples()]
+        [(0.0, 0.6975)]
 
         Misprints are named, here of the recall of captions among 1000 and among 5000 images:
 
@@ -462,9 +488,9 @@ def published(
     design = SamplingDesign(negatives, replacement)
     if not is_whole(users) or users < 1:
         raise DataError(f"users must be a whole number, 1 or more, not {shown(users)}")
-    for name, number in (("candidates", sizes[-1]), ("users", users)):
-        if number > MOST:
-            raise DataError(f"{name} must be 2^53 or less, not {number}")
+    for name, size in (("candidates", sizes[-1]), ("users", users)):
+        if size > MOST:
+            raise DataError(f"{name} must be 2^53 or less, not {size}")
     negatives = design.negatives  # numbers of numpy may be of few bits
     users = int(users)
     for n in sizes:
@@ -472,7 +498,16 @@ def published(
     _require_by_recommender(values)
     chosen = estimators_by_label(estimators)
     _require_bounds(chosen)
-    shapes = sorted(map(str, chosen.values()), key=SHAPES.index)
+    is_popular = _is_popular(drawn, exact)
+    uncorrected = [label for label, estimator in chosen.items() if estimator.is_uncorrected]
+    bounding = {
+        label: estimator for label, estimator in chosen.items() if not estimator.is_uncorrected
+    }
+    shapes = sorted(map(str, bounding.values()), key=SHAPES.index)
+    are_all_drawn = sizes == [negatives + 1] and not replacement
+    if uncorrected and are_all_drawn:  # both questions are the same
+        bounding = {}
+        shapes = [FREE]
     # read the values
     values = by_name(values)
     metrics_by_name = {
@@ -506,7 +541,7 @@ def published(
     bounds_by_name: dict[str, list[dict[str, _Bounds]]] = {name: [] for name in values}
     # of each exact metric alone, by n and by shape
     exact_mixtures: dict[str, list[dict[str, Mixture]]] = {label: [] for label in exact_metrics}
-    for n in sizes:
+    for n in sizes if shapes and not is_popular else ():
         mixtures = _mixtures(Size(n, negatives, design.replacement, 1), all_metrics, known_only)
         for column, label in enumerate(exact_metrics, start=len(wanted)):
             exact_mixtures[label].append(_with_metrics(mixtures, slice(column, column + 1)))
@@ -519,20 +554,113 @@ def published(
     range_of_n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     setting = Setting(confidence_level, f"{users:,} users, n = {range_of_n}, m = {negatives:,}")
     results = {}
+    ends_in_samples = {
+        name: _ends_in_samples(known[name], wanted, alphas) for name in known if uncorrected
+    }
     for name, bounds_by_size in bounds_by_name.items():
-        for value in exact_by_name.get(name, ()):
+        for value in exact_by_name.get(name, ()) if shapes else ():
             if not _is_within(value, bounds_by_size, list(wanted)):
                 alpha = (1 - confidence_level) / len(exact_by_name[name])
                 findings[name] += _exact_contradicted(
                     known[name], value, exact_mixtures[value.label], shapes, alpha
                 )
-        table = _table(bounds_by_size, chosen, list(wanted), users)
-        results[name] = table.found([*findings[name], Finding("drawn-by-user")], setting)
+        if is_popular:
+            ends = _by_popularity(known[name], wanted, sizes, design)
+            table = Result(_rows(FREE, wanted, ends, NO_ASSUMPTION, users))
+        else:
+            table = _table(bounds_by_size, bounding, list(wanted), users)
+        on_table = table.findings
+        rows = table.to_dict("records")
+        for label in uncorrected:
+            widest = {metric: levels[0] for metric, levels in ends_in_samples[name].items()}
+            rows += _rows(label, widest, list(widest.values()), NO_ASSUMPTION, users)
+        on_drawn = Finding("drawn-by-popularity" if is_popular else "drawn-by-user")
+        results[name] = Result(rows).found([*on_table, *findings[name], on_drawn], setting)
     table = by_recommender(results)
     on_tables = table.findings
     table.findings = ()
-    on_order = _verdicts(bounds_by_name, list(wanted))
+    on_order = list[Finding]()
+    if not is_popular:
+        on_order += _verdicts(bounds_by_name, list(wanted)) if bounding else []
+        on_order += _verdicts_on_samples(ends_in_samples, negatives + 1)
     return table.found([*on_order, *on_tables, *on_values, *on_exact])
+
+
+def _is_popular(drawn: str, exact: Any) -> bool:
+    """Return whether negatives are drawn by popularity; raise ConfigError for a wrong option."""
+    if drawn not in (BY_USER, POPULARITY):
+        raise ConfigError(f"drawn must be '{BY_USER}' or '{POPULARITY}', not {shown(drawn)}")
+    if drawn == POPULARITY and exact is not None:
+        raise ConfigError("exact: is for negatives that are drawn by user; leave it out")
+    return drawn == POPULARITY
+
+
+def _rows(
+    estimator: str,
+    metrics: Iterable[str],
+    ends: Iterable[tuple[float, float]],
+    assumes: str,
+    users: int,
+) -> list[dict[str, Any]]:
+    """Return the rows of an estimator: the ends of each metric."""
+    return [
+        {
+            "estimator": estimator,
+            "metric": metric,
+            "low": low,
+            "high": high,
+            "assumes": assumes,
+            "users": users,
+        }
+        for metric, (low, high) in zip(metrics, ends, strict=True)
+    ]
+
+
+def _ends_in_samples(
+    known: KnownMeans, wanted: Mapping[str, Metric], alphas: Sequence[float]
+) -> dict[str, list[tuple[float, float]]]:
+    """Return the ends of the published metrics that are wanted, for other users, by error rate."""
+    items = known.functions.shape[1]
+    ends = {}
+    for label, metric in wanted.items():
+        function = metric.of_rank(np.arange(1, items + 1), items) / metric.largest
+        for row in np.flatnonzero((known.functions == function).all(axis=1)).tolist():
+            scaled = [known.ends_of_mean(row, alpha) for alpha in alphas]
+            ends[label] = [(low * metric.largest, high * metric.largest) for low, high in scaled]
+    return ends
+
+
+def _by_popularity(
+    known: KnownMeans, metrics: Mapping[str, Metric], sizes: Sequence[int], design: SamplingDesign
+) -> list[tuple[float, float]]:
+    """Return the smallest and largest mean of each metric over users with the known means.
+
+    The best rank of a user has as many candidates above as there are distinct negatives above, and
+    the worst one as many below as there are distinct negatives below.
+    """
+    from scipy.optimize import linprog  # slow to import
+
+    above = np.arange(design.negatives + 1)
+    below = design.negatives - above
+    if design.replacement:
+        above = np.minimum(above, 1)
+        below = np.minimum(below, 1)
+    rows = np.vstack((known.functions, -known.functions))
+    limits = np.concatenate((known.high, -known.low)) + 1e-12
+    total = np.ones((1, len(above)))
+
+    def largest_mean(values: Floats) -> float:
+        solution = linprog(-values, rows, limits, total, [1.0], method="highs")
+        if solution.x is None:
+            raise ArithmeticError(f"the bounds of a mean have no solution: {solution.message}")
+        return float(-solution.fun)
+
+    ends = []
+    for metric in metrics.values():
+        low = min(-largest_mean(-metric.of_rank(n - below, n)) for n in sizes)
+        high = max(largest_mean(metric.of_rank(above + 1, n)) for n in sizes)
+        ends.append((low + 0.0, high))  # 0.0, not -0.0
+    return ends
 
 
 def _require_by_recommender(values: Any) -> None:
@@ -546,12 +674,11 @@ def _require_by_recommender(values: Any) -> None:
 
 
 def _require_bounds(estimators: Mapping[str, Estimator]) -> None:
-    """Raise ConfigError if one of the estimators gives no bounds."""
+    """Raise ConfigError if an estimator gives neither bounds nor the metric of the sample."""
     for label, estimator in estimators.items():
-        if estimator.assumed_shape is None:
+        if estimator.assumed_shape is None and not estimator.is_uncorrected:
             raise ConfigError(
-                f"estimators: {label} needs all ranks; of a value, there are bounds: "
-                f"{', '.join(SHAPES)}"
+                f"estimators: {label} needs all ranks; of a value, there are {', '.join(PUBLISHED)}"
             )
 
 
@@ -571,16 +698,8 @@ def _table(
     for label, estimator in estimators.items():
         together = _together([by_shape[str(estimator)] for by_shape in bounds_by_size])
         assumes = assumption_of(together.shape)
-        for metric, low, high in zip(metrics, *together.ends[0], strict=True):
-            row = {
-                "estimator": label,
-                "metric": metric,
-                "low": low,
-                "high": high,
-                "assumes": assumes,
-                "users": users,
-            }
-            rows.append(row)
+        low, high = together.ends[0]
+        rows += _rows(label, metrics, zip(low, high, strict=True), assumes, users)
         if not np.isnan(together.ends[0]).any():
             findings += finding_of_assumption(assumes)
         kinds = {DECREASING: "published-contradicted"}
@@ -675,20 +794,43 @@ def _together(bounds_by_size: Sequence[_Bounds]) -> _Bounds:
     return weakest._replace(ends=np.stack((low, high), axis=1))
 
 
+class _Ends(NamedTuple):
+    """The bounds of a recommender for verdicts, as lists, since there may be many pairs.
+
+    Attributes:
+        shape: the assumption.
+        is_explained: whether some ranks explain the values.
+        low: (metrics,) smallest metrics at the smallest error rate.
+        high: (metrics,) largest metrics.
+    """
+
+    shape: str
+    is_explained: bool
+    low: list[float]
+    high: list[float]
+
+
 def _difference(
-    bounds_a: Sequence[Mapping[str, _Bounds]],
-    bounds_b: Sequence[Mapping[str, _Bounds]],
+    bounds_a: Sequence[Mapping[str, _Ends]],
+    bounds_b: Sequence[Mapping[str, _Ends]],
     shape: str,
-) -> _Bounds | None:
-    """Return the bounds of B minus A, of all n together; None if no ranks explain one of them."""
-    differences = []
+    column: int,
+) -> tuple[str, float, float] | None:
+    """Return the weakest assumption, and the ends of B minus A, of all n together.
+
+    None if no ranks explain one of them.
+    """
+    used = list[str]()
+    lows = list[float]()
+    highs = list[float]()
     for by_shape_a, by_shape_b in zip(bounds_a, bounds_b, strict=True):
         a = by_shape_a[shape]
         b = by_shape_b[shape]
-        ends = b.ends - a.ends[:, ::-1]
-        if np.isfinite(ends).all():
-            differences.append(_Bounds(min(a.shape, b.shape, key=SHAPES.index), {}, ends))
-    return _together(differences) if differences else None
+        if a.is_explained and b.is_explained:
+            used += (a.shape, b.shape)
+            lows.append(b.low[column] - a.high[column])
+            highs.append(b.high[column] - a.low[column])
+    return (min(used, key=SHAPES.index), min(lows), max(highs)) if used else None
 
 
 def _verdicts(
@@ -699,29 +841,67 @@ def _verdicts(
     The weakest assumption that orders a pair is named, or else the strongest one, which does not
     order it either.
     """
-    findings = []
-    for (a, bounds_a), (b, bounds_b) in combinations(bounds_by_name.items(), 2):
-        shapes = sorted(bounds_a[0], key=SHAPES.index)
-        differences = [_difference(bounds_a, bounds_b, shape) for shape in shapes]
-        explained = [difference for difference in differences if difference is not None]
-        for column, label in enumerate(metrics if explained else ()):
-            ends = [(bounds.shape, *bounds.ends[-1, :, column].tolist()) for bounds in explained]
-            ordering = [(shape, low, high) for shape, low, high in ends if low > 0 or high < 0]
-            shape, low, high = (ordering or ends[-1:])[0]
-            facts = {
-                "low": low,
-                "high": high,
-                "assumption": shape,
-                "condition": condition(shape),
+    ends_by_name = {
+        name: [
+            {
+                shape: _Ends(
+                    bounds.shape, FREE not in bounds.contradicted, *bounds.ends[-1].tolist()
+                )
+                for shape, bounds in by_shape.items()
             }
-            if not ordering:
-                findings.append(Finding("published-undecided", label, (a, b), values=facts))
+            for by_shape in bounds_by_size
+        ]
+        for name, bounds_by_size in bounds_by_name.items()
+    }
+    findings = []
+    for (a, bounds_a), (b, bounds_b) in combinations(ends_by_name.items(), 2):
+        shapes = sorted(bounds_a[0], key=SHAPES.index)
+        for column, label in enumerate(metrics):
+            differences = [_difference(bounds_a, bounds_b, shape, column) for shape in shapes]
+            explained = [difference for difference in differences if difference is not None]
+            if not explained:
                 continue
-            names = (b, a) if low > 0 else (a, b)
-            smallest, largest = sorted((abs(low), abs(high)))
-            facts |= {"smallest": smallest, "largest": largest}
-            findings.append(Finding("published-order", label, names, values=facts))
+            ordering = [(shape, low, high) for shape, low, high in explained if low > 0 or high < 0]
+            shape, low, high = (ordering or explained[-1:])[0]
+            facts = {"assumption": shape, "condition": condition(shape)}
+            findings.append(_on_order("published", label, (a, b), (low, high), facts))
     return findings
+
+
+def _verdicts_on_samples(
+    ends_by_name: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], items: int
+) -> list[Finding]:
+    """Return findings on whether other users would order two recommenders alike.
+
+    The ends are by recommender and metric, at each error rate, among the items of a sample.
+    """
+    findings = []
+    for (a, ends_a), (b, ends_b) in combinations(ends_by_name.items(), 2):
+        for label in ends_a:
+            if label in ends_b:
+                low_a, high_a = ends_a[label][-1]
+                low_b, high_b = ends_b[label][-1]
+                ends = (low_b - high_a, high_b - low_a)
+                findings.append(_on_order("sampled", label, (a, b), ends, {"items": items}))
+    return findings
+
+
+def _on_order(
+    kind: str,
+    label: str,
+    names: tuple[str, str],
+    ends: tuple[float, float],
+    facts: Mapping[str, Any],
+) -> Finding:
+    """Return the finding on the order of A and B, from the ends of B minus A."""
+    low, high = ends
+    values = {"low": low, "high": high, **facts}
+    if low <= 0 <= high:
+        return Finding(f"{kind}-undecided", label, names, values=values)
+    smallest, largest = sorted((abs(low), abs(high)))
+    values |= {"smallest": smallest, "largest": largest}
+    better_first = names[::-1] if low > 0 else names
+    return Finding(f"{kind}-order", label, better_first, values=values)
 
 
 def _sizes(candidates: int | tuple[int, int]) -> list[int]:

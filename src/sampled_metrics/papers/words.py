@@ -10,6 +10,7 @@ _CAUSES = (
     "wrong number of candidates or negatives."
 )
 _VALUES = "low, high: the ends of the difference; assumption; condition: in words"
+_VALUES_IN_SAMPLE = "low, high: the ends of the difference; items: the held-out item and negatives"
 
 KINDS = (
     Kind(
@@ -30,6 +31,25 @@ KINDS = (
         when="published numbers of two recommenders do not decide their order",
         action="do not repeat the order of the paper as one of true metrics",
         values=_VALUES,
+    ),
+    Kind(
+        "sampled-order",
+        REMARK,
+        "Among {items:,} items, {names[0]} is better than {names[1]} by {metric} for other users, "
+        "too: the difference is {smallest} to {largest} with {confidence} confidence.",
+        when="other users would order two recommenders alike in a sample of as many items",
+        action="report the order as one among so few items",
+        values=f"{_VALUES_IN_SAMPLE}; smallest, largest: the ends of the lead",
+    ),
+    Kind(
+        "sampled-undecided",
+        REMARK,
+        "Even among {items:,} items, other users may order {names[0]} and {names[1]} the other way "
+        "by {metric}: the difference ({names[1]} - {names[0]}) is {low:+} to {high:+} with "
+        "{confidence} confidence.",
+        when="other users may order two recommenders the other way in a sample of as many items",
+        action="take more users",
+        values=_VALUES_IN_SAMPLE,
     ),
     Kind(
         "published-contradicted",

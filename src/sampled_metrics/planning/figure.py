@@ -12,13 +12,13 @@ from sampled_metrics.planning.words import way_in_words
 from sampled_metrics.reporting.drawing import style, styles_of
 from sampled_metrics.reporting.plots import Mark, Panel, Picture
 
-_STYLES = {"all candidates": 0, "stop at k": 22, "stages": 23}
+_STYLES = {"all candidates": 0, "stop at k": 28, "stages": 23}
 """Numbers of styles that no estimator has; all candidates give the exact metric."""
 
 _PROMISES = {
-    "users": ("Users that are needed", "users and their interval"),
-    "width": ("Width of the interval", "width and its interval"),
-    "decided": ("Decided rightly", "share of evaluations and its interval"),
+    "users": ("Users that are needed", "users, 95 % interval"),
+    "width": ("Width of the interval", "width, 95 % interval"),
+    "decided": ("Decided rightly", "share of evaluations, 95 % interval"),
 }
 """Title and axis of each promise."""
 

@@ -1,7 +1,7 @@
 """Ranks from a model: exact ranks among all candidates, and ranks among sampled negatives.
 
 `rank` and `rank_among_negatives` take factors, scores or a function, training items and held-out
-items.
+items. `ranks_of_scores` takes scores of held-out items and of their negatives.
 
 It needs the core: its tables of ranks are what this package returns.
 

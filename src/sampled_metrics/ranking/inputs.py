@@ -153,6 +153,10 @@ class Device:
             return np.array([np.count_nonzero(row) for row in is_true], dtype=np.int64)
         return self.pull(self.xp.count_nonzero(is_true, axis=1)).astype(np.int64)
 
+    def is_boolean(self, array: Any) -> bool:
+        """Return whether the entries of an array are True or False."""
+        return array.dtype == bool if self.is_host else self.xp.isdtype(array.dtype, "bool")
+
     def comparable(self, scores: Any) -> Any:
         """Return scores in a type that numpy has and that holds them without rounding."""
         if self.is_host:
@@ -523,7 +527,7 @@ def _pairs(pairs: PairsLike, name: str) -> Any:
             refuse_rows(
                 pd.to_numeric(values, errors="coerce") <= 0,
                 _message_on_value(label, values),
-                columns.place,
+                columns.location,
             )
     return columns
 

@@ -109,7 +109,7 @@ class Ids:
         def message(row: int) -> str:
             return f"{self.kind} {shown(column.iloc[row])} is not {self.where}"
 
-        refuse_rows(positions < 0, message, columns.place)
+        refuse_rows(positions < 0, message, columns.location)
         return positions
 
     def indices(self, numbers: ArrayLike, name: str) -> Ints:

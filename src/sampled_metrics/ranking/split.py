@@ -60,10 +60,11 @@ class Split:
         for pairs, kind in ((self.training, "training"), (self.held_out, "held-out")):
             if not pairs.has_canonical_format:
                 raise DataError(f"a user's {kind} items are repeated, or not in ascending order")
-        both = self.training.multiply(self.held_out).tocoo()
-        if both.nnz:
+        is_trained = self.training[self.user, self.item] != 0
+        if is_trained.any():
+            user = self.user_ids[self.user[is_trained.argmax()]]
             raise DataError(
-                f"user {self.user_ids[both.row[0]]}: the held-out item is one of the user's "
+                f"user {user}: the held-out item is one of the user's "
                 "training items; if repeats count, give training without events, as "
                 "scipy.sparse.csr_array((users, items))"
             )

@@ -21,8 +21,7 @@ from sampled_metrics.errors import printable
 )
 @ANY_TABLES
 @output_option("html file to write")
-@shared.MARGIN
-@shared.CONFIDENCE_LEVEL
+@shared.COMPARING
 def report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 

@@ -37,7 +37,16 @@ except ModuleNotFoundError as missing:
     ) from None
 
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-"""Okabe and Ito's colours, which are distinct for people with any colour vision."""
+"""Okabe and Ito's colours, which are distinct for people with any colour vision.
+
+The colour of an estimator is by its number in `line_styles`, and of a recommender by its place.
+"""
+ZERO = "#404040"
+"""The colour of lines at a value, such as a difference of 0."""
+RULE = "#bbbbbb"
+"""The colour of lines between rows."""
+SHADE = "#dddddd"
+"""The colour of the grid and of shaded parts."""
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.5)),
@@ -61,6 +70,7 @@ SETTINGS: Any = {
     "font.size": 8.7,
     "mathtext.fontset": "dejavusans",
     "axes.titlesize": 8.7,
+    "axes.titley": 1.0,
     "axes.labelpad": 2,
     "legend.handlelength": 2.8,
     "legend.columnspacing": 1.2,
@@ -68,7 +78,7 @@ SETTINGS: Any = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#dddddd",
+    "grid.color": SHADE,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "lines.linewidth": 1.4,
@@ -315,6 +325,11 @@ class _FewerLabels(LogFormatter):
         if is_long and first_digit not in (2, 3, 5):
             return ""
         return str(super().__call__(x, pos))
+
+
+def in_lines(text: str, letters: int) -> str:
+    """Return a text in lines of so many letters, with a per cent sign beside its number."""
+    return textwrap.fill(literal(text).replace(" %", "\N{NO-BREAK SPACE}%"), letters)
 
 
 def literal(name: str) -> str:

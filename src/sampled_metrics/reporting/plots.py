@@ -6,7 +6,6 @@ They are values with intervals, legible without colour.
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +27,11 @@ from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.reporting.drawing import (
     LINE,
+    RULE,
+    SHADE,
+    ZERO,
     add_legend,
+    in_lines,
     literal,
     shown_or_written,
     style,
@@ -170,20 +173,17 @@ def draw(
     column of a paper, or as the panels need it.
     """
     columns = min(len(panels), _COLUMNS)
-    labels = [_filled(label) for panel in panels for label in panel.rows]
+    labels = [in_lines(label, _LABEL) for panel in panels for label in panel.rows]
     longest = max(len(line) for label in labels for line in label.split("\n"))
     if width is None:
         width = max(_NARROWEST, longest / _LETTERS + columns * _PANEL)
     room = round(_LETTERS * (width - longest / _LETTERS) / columns)
-    panels = [
-        panel._replace(axis=textwrap.fill(literal(panel.axis), max(room, _LABEL)))
-        for panel in panels
-    ]
+    panels = [panel._replace(axis=in_lines(panel.axis, max(room, _LABEL))) for panel in panels]
     lines = max(panel.axis.count("\n") for panel in panels)
     stretch = max(_stretch(panel) for panel in panels)
     height = _AROUND + LINE * lines + stretch * max(len(panel.marks) for panel in panels)
     rows = -(-len(panels) // columns)
-    text = textwrap.fill(literal(caption), round(1.15 * _LETTERS * width))
+    text = in_lines(caption, round(1.15 * _LETTERS * width))
     below = LINE * (text.count("\n") + 1) if caption else 0.0
     figure.set_size_inches(width, rows * height + below)
     if caption:
@@ -209,12 +209,10 @@ def draw(
 
 def _stretch(panel: Panel) -> float:
     """Return the height of a mark, in inches, so that each label has room."""
-    heights = [LINE * _filled(label).count("\n") / len(row) for label, row in panel.rows.items()]
+    heights = [
+        LINE * in_lines(label, _LABEL).count("\n") / len(row) for label, row in panel.rows.items()
+    ]
     return _ROW + max(0.0, *heights) / 2
-
-
-def _filled(label: str) -> str:
-    return textwrap.fill(literal(label), _LABEL)
 
 
 @styled
@@ -224,16 +222,16 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     ticks = []
     for marks in panel.rows.values():
         if height and len(marks) > 1:
-            axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
+            axes.axhline(height - 0.65, color=RULE, linewidth=0.6)
         ticks.append(height + (len(marks) - 1) / 2)
         for mark in marks:
             if not np.isnan(mark.middle):
                 _draw_mark(axes, height, mark)
             height += 1
     if panel.of_differences:
-        axes.axvline(0, color="#404040", linewidth=0.9, zorder=1)
+        axes.axvline(0, color=ZERO, linewidth=0.9, zorder=1)
         if panel.margin:
-            axes.axvspan(-panel.margin, panel.margin, color="#dddddd", linewidth=0, zorder=0)
+            axes.axvspan(-panel.margin, panel.margin, color=SHADE, linewidth=0, zorder=0)
     axes.margins(x=0.15)
     if not panel.of_differences and not panel.log:
         _leave_out_what_cannot_be(axes, panel.marks)
@@ -241,12 +239,12 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
         _log_axis(axes, [mark.value for mark in panel.marks])
     else:
         axes.locator_params(axis="x", nbins=3)
-    axes.set_yticks(ticks, [_filled(label) for label in panel.rows])
+    axes.set_yticks(ticks, [in_lines(label, _LABEL) for label in panel.rows])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(height - 0.4, -0.75)
     axes.grid(axis="y", visible=False)
     axes.set_title(panel.title)
-    text = textwrap.fill(literal(caption), 2 * _LABEL)
+    text = in_lines(caption, 2 * _LABEL)
     axes.set_xlabel(f"{panel.axis}\n{text}" if caption else panel.axis)
     for place, mark in enumerate(panel.marks):
         _write_value(axes, panel, mark, place)
@@ -263,13 +261,14 @@ def _write_value(axes: Axes, panel: Panel, mark: Mark, height: float) -> None:
         across = axes.transLimits.transform(axes.transScale.transform((mark.middle, height)))[0]
         if np.isnan(mark.value):
             text = f"{value_in_words(mark.low)} to {value_in_words(mark.high)}"
+    side = "left" if across < _SIDE else "right" if across > 1 - _SIDE else "center"
     axes.annotate(
         text,
         (min(max(across, 0.0), 1.0), height),
-        (0, 5),
+        ({"left": 2, "right": -2, "center": 0}[side], 5),
         xycoords=axes.get_yaxis_transform(),
         textcoords="offset points",
-        ha="left" if across < _SIDE else "right" if across > 1 - _SIDE else "center",
+        ha=side,
         fontsize="small",
         bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "linewidth": 0},
         zorder=1.5,  # above the line at 0, and below the marks
@@ -305,7 +304,7 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
 
 def _draw_mark(axes: Axes, height: float, mark: Mark) -> None:
     """Draw a mark at a height, with its name as label."""
-    look = {**mark.look, "linestyle": "none", "capsize": 2, "markersize": 5}
+    look = {**mark.look, "linestyle": "none", "capsize": 2, "markersize": 5, "clip_on": False}
     look |= {"markerfacecolor": look["color"] if mark.filled else "white"}
     look["label"] = literal(mark.name) or "_"
     ends = np.array([[mark.value - mark.low], [mark.high - mark.value]])
@@ -329,23 +328,11 @@ def _values(table: pd.DataFrame) -> Picture:
     subject = "value" if "value" in table else "true metric"
     panels = _panels(table, "value", f"{subject}, {interval}", is_filled)
     if "assumes" in table:
-        return Picture(panels, _assumptions(table, interval))
+        hollow = "" if all(is_filled) else captions.HOLLOW_BIAS
+        sentences = (captions.assumed_by_estimators(table, interval), hollow)
+        return Picture(panels, " ".join(filter(None, sentences)))
     over = captions.over_users_and_seeds if "inference" in table else captions.over_users
     return Picture(panels, over(interval))
-
-
-def _assumptions(table: pd.DataFrame, interval: str) -> str:
-    """Return sentences on what the intervals of `correct` assume."""
-    varying = table.groupby("estimator")["assumes"].nunique() > 1  # among recommenders
-    names_by_assumption: dict[str, list[str]] = {}
-    for row in table.to_dict("records"):
-        differs = varying[row["estimator"]] and "recommender" in table
-        recommender = str(row["recommender"]) if differs else ""
-        name = captions.estimator_in_words(str(row["estimator"]), recommender)
-        names = names_by_assumption.setdefault(str(row["assumes"]), [])
-        if name not in names:
-            names.append(name)
-    return captions.assumed_by_estimators(names_by_assumption, interval)
 
 
 def _differences(table: pd.DataFrame) -> Picture:

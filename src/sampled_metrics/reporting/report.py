@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics import __version__, file_io
 from sampled_metrics.checks import enumerated
-from sampled_metrics.core.estimators import BOUNDS, estimator, estimator_name
+from sampled_metrics.core.estimators import BOUNDS, estimator
 from sampled_metrics.core.evaluation import correct, evaluate, wording
 from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.comparison import Comparison
@@ -45,8 +45,8 @@ ESTIMATORS = ("decreasing", "free", "uncorrected")
 MORE_ESTIMATORS = ("bv-0.1", "mle")
 """Estimators of sampled ranks that are shown if they are valid for the sample."""
 
-_LEADING = ("group", "metric", "a", "b", "conclusion", "size")
-"""Columns of a comparison that are shown before the numbers."""
+_LEADING = ("group", "inference", "metric", "a", "b", "conclusion", "size")
+"""Columns of a comparison that are shown before the numbers, as a wide table is scrolled."""
 
 
 @on_one_thread
@@ -99,7 +99,7 @@ def report(
     sources = [table.source for runs in recommenders for table in runs.tables]
     if path is not None:
         file_io.require_writable(path, sources)
-    _check(len(names), path, comparing.margin)
+    _check(len(names), path, comparing.on_pairs)
     example = recommenders[0].first_table  # all are of one kind
     wanted = comparing.metrics
     if example.has_one_relevant_item:
@@ -130,27 +130,31 @@ def report(
         grouped["Comparisons by group"] = compare_with(ranks, comparing)
 
     # what is said once, at the top of the page
-    all_results = [result] if compared is None else [result, compared]
-    cautions = all_results[-1].cautions
-    remarks = {remark for table in all_results for remark in table.remarks}
-
-    # the parts of the page, whose figures are numbered in this order
-    drawn = _Drawn()
-    values = _values_of(result, left_out, drawn)
-    values["heading"] = "True metrics, estimated" if example.is_sampled else "Metrics"
-    values["cautions"] = [caution for caution in result.cautions if caution not in cautions]
-    values["meanings"] = words.meanings(result["metric"], example.has_one_relevant_item)
-    by_group = _by_group(grouped, names, {*cautions, *remarks}, drawn)
-    best = names
-    if compared is not None and "a" in compared:
-        best = [name for name in names if name in {*compared["a"], *compared["b"]}]
     verdicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    comparison = None
+    cautions = result.cautions
     if compared is not None:
         verdicts = words.verdicts_in_words(compared)
         notes = words.notes_in_words(compared)
-        comparison = _comparison(compared, best, {*verdicts, *notes}, drawn)
+        cautions = compared.cautions
+    said = {*verdicts, *notes, *cautions}
+
+    # the parts of the page, whose figures are numbered in this order
+    drawn = _Drawn()
+    values = _values_of(result, drawn)
+    values["heading"] = "True metrics, estimated" if example.is_sampled else "Metrics"
+    values["cautions"] = _not_in(said, result.cautions)
+    values["remarks"] = [*_not_in(said, result.further_remarks), *left_out]
+    values["meanings"] = words.meanings(result["metric"], example.has_one_relevant_item)
+    said.update(result.remarks)
+    best = names
+    if compared is not None and "a" in compared:
+        best = [name for name in names if name in {*compared["a"], *compared["b"]}]
+    comparison = None
+    if compared is not None:
+        comparison = _comparison(compared, best, said, drawn)
+        said.update(compared.remarks)
+    by_group = _by_group(grouped, names, said, drawn)
     shown = [runs for runs in recommenders if runs.name in best]
     text = render(
         "report.html",
@@ -175,11 +179,16 @@ def report(
     return text
 
 
-def _check(recommenders: int, path: Any, margin: Any) -> None:
-    """Raise ConfigError if an option has no effect on the page, or its file is no html."""
-    if margin is not None and recommenders < 2:
+def _not_in(said: Collection[str], sentences: Iterable[str]) -> list[str]:
+    """Return the sentences that the page does not have yet."""
+    return [sentence for sentence in sentences if sentence not in said]
+
+
+def _check(recommenders: int, path: Any, options: Sequence[str]) -> None:
+    """Raise ConfigError if options for pairs have no effect on the page, or its file is no html."""
+    if options and recommenders < 2:
         raise ConfigError(
-            "margin: is for the pairs of two recommenders or more, and there is one; leave it out"
+            f"{enumerated(options)}: must be left out; there is one recommender, and no pair"
         )
     if path is not None and Path(path).suffix.lower() not in ("", ".html", ".htm"):
         raise ConfigError(
@@ -259,8 +268,8 @@ def _valid_estimators(recommenders: Sequence[Runs], metrics: Any) -> tuple[list[
     return labels, left_out
 
 
-def _values_of(result: Result, left_out: list[str], drawn: _Drawn) -> dict[str, Any]:
-    """Return values, remarks and intervals.
+def _values_of(result: Result, drawn: _Drawn) -> dict[str, Any]:
+    """Return values and intervals.
 
     Several recommenders or estimators have a table for each metric.
     """
@@ -275,7 +284,6 @@ def _values_of(result: Result, left_out: list[str], drawn: _Drawn) -> dict[str, 
         "tables": tables,
         "figures": drawn(figures.intervals(bounds)),
         "caption": caption_of(bounds),
-        "remarks": [*result.further_remarks, *left_out],
     }
 
 
@@ -309,7 +317,7 @@ def _comparison(
     return {
         "heading": f"Comparison of {enumerated(names)}",
         "table": laid_out(_worded(compared, names if len(names) == 2 else ())),
-        "remarks": [remark for remark in compared.further_remarks if remark not in said],
+        "remarks": _not_in(said, compared.further_remarks),
         "figures": drawn(figures.intervals(compared)),
         "caption": caption_of(compared),
     }
@@ -317,23 +325,16 @@ def _comparison(
 
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
-    text = table.as_text().reset_index(drop=True)
-    for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
-        if column in text:
-            text[column] = text[column].map(name_of)
-    if "conclusion" in text:  # before the numbers, as a wide table goes on beyond the page
-        leading = [name for name in _LEADING if name in text]
-        text = text[[*leading, *text.columns.difference(leading, sort=False)]]
-    headings = {column: column.replace("_", " ").capitalize() for column in text}
-    headings |= Verdict.headings(*(names or ("A", "B")))
-    return text.rename(columns=headings)
+    leading = [name for name in _LEADING if name in table] if "conclusion" in table else []
+    ordered = table[[*leading, *table.columns.difference(leading, sort=False)]]
+    return ordered.in_words(Verdict.headings(*(names or ("A", "B"))))
 
 
 # --- by group -----------------------------------------------------------------------------------
 
 
 def _by_group(
-    parts: Mapping[str, Result], names: Sequence[str], shown: Collection[str], drawn: _Drawn
+    parts: Mapping[str, Result], names: Sequence[str], said: Collection[str], drawn: _Drawn
 ) -> list[dict[str, Any]]:
     """Return results by group, with a figure of each.
 
@@ -344,11 +345,11 @@ def _by_group(
         kinds = ("order-differs", "order-reversed")
         differing = [finding for finding in table.findings if finding.kind in kinds]
         verdicts = wording.remarks(differing, table.setting)
-        remarks = [text for text in table.further_remarks if text not in {*shown, *verdicts}]
+        remarks = _not_in({*said, *verdicts}, table.further_remarks)
         shown_parts.append(
             {
                 "heading": title,
-                "cautions": [text for text in table.cautions if text not in shown],
+                "cautions": _not_in(said, table.cautions),
                 "verdicts": verdicts,
                 "table": laid_out(_worded(table, names if len(names) == 2 else ())),
                 "figures": drawn(figures.intervals(table)),

@@ -109,8 +109,8 @@ def latex_text(text: str) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    bold = re.fullmatch(r"\*\*(.*)\*\*", text)
-    return rf"\textbf{{{latex_text(bold[1])}}}" if bold else latex_text(text)
+    bold = re.fullmatch(r"\*\*(.*?)\*\*(.*)", text)
+    return rf"\textbf{{{latex_text(bold[1])}}}{latex_text(bold[2])}" if bold else latex_text(text)
 
 
 _WORDS = 40

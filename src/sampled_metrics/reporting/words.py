@@ -58,29 +58,42 @@ def meanings(labels: Iterable[str], has_one_relevant_item: bool) -> list[str]:
     return sentences
 
 
+_EXPLAINING = (
+    "seeds",
+    "one-seed",
+    "bounds-of-seeds",
+    "margin",
+    "relative-margin",
+    wording.SEVERAL_METRICS,
+)
+"""Kinds of findings that say how verdicts are read."""
+
+
 def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
-    """Say who is better."""
+    """Say who is better; of several seeds, by new runs if there are any."""
     if len(compared.setting.names) == 2:
         answer = on_metrics(compared.verdicts, compared.setting)
-        if _is_decided(compared):
+        if any(verdict.better is not None for verdict in compared.verdicts):
             condition = wording.condition_of(compared.findings, compared.setting)
             answer = f"{answer.removesuffix('.')}{condition}."
         return (answer,)
+    inference = compared.verdicts[0].inference if compared.verdicts else ""
     kinds = ("order", "by-margin", "best-pairs")
-    on_order = [finding for finding in compared.findings if finding.kind in kinds]
+    on_order = [
+        finding
+        for finding in compared.findings
+        if finding.kind in kinds and finding.values.get("inference", inference) == inference
+    ]
     return wording.remarks(on_order, compared.setting)
 
 
 def notes_in_words(compared: Comparison) -> tuple[str, ...]:
-    """Say what the verdicts assume of the ranks, and how those on several metrics are read."""
-    assumed: tuple[str, ...] = ()
-    if len(compared.setting.names) > 2 and _is_decided(compared):
-        assumed = wording.assumed(compared.findings, compared.setting)
-    return (*assumed, *wording.on_several_metrics(compared.findings, compared.setting))
-
-
-def _is_decided(compared: Comparison) -> bool:
-    return any(verdict.better is not None for verdict in compared.verdicts)
+    """Say what the verdicts assume, if their sentences do not, and how they are read."""
+    assumptions: tuple[str, ...] = ()
+    if len({verdict.assumes for verdict in compared.verdicts}) > 1:
+        assumptions = wording.assumed(compared.findings, compared.setting)
+    explaining = [finding for finding in compared.findings if finding.kind in _EXPLAINING]
+    return (*assumptions, *wording.remarks(explaining, compared.setting))
 
 
 def metrics_in_words(result: Result) -> list[str]:

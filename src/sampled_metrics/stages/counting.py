@@ -23,10 +23,10 @@ from sampled_metrics.stages.stopping import boundaries, last_boundary, numbers_o
 from sampled_metrics.stages.table import StagedRanks
 
 FEW = 10
-"""How few completed users a run warns of.
+"""The number of completed users up to which a run warns.
 
-It warns after its first stage if it completes on average no more users than these, nor half of
-those left.
+A run warns after its first stage if it completes on average at most this number of users, and at
+most half of the remaining ones.
 """
 
 BATCH = 32
@@ -175,17 +175,18 @@ class StageCounts:
     def parts(self) -> list[int]:
         """The indices of the boundaries up to which all users are scored before any goes on.
 
-        They are the first stage and the end. What is known after the first stage does not depend on
-        the users' numbers.
+        The boundaries are the first stage and the end. What is known after the first stage does not
+        depend on the users' numbers.
         """
         end = len(self.boundaries)
         return [end] if self._first_stage == end else [self._first_stage, end]
 
     @property
     def _first_stage(self) -> int:
-        """The index of the first boundary from which only a share goes on.
+        """The index of the first boundary from which only a share of the users goes on.
 
-        It is that after all boundaries if there is none. All users who are not beaten get there.
+        Without such a boundary, the index is the number of boundaries. All users who are not beaten
+        get there.
         """
         return int(np.argmax(np.append(self.share, 0.0) < 1))
 
@@ -204,7 +205,7 @@ class StageCounts:
                 candidates, to items.
             show: shows how far the run is.
         """
-        users = _Block(self, block, until, items_at)
+        users = _UsersInStage(self, block, until, items_at)
 
         def take(request: Request, scores: Floats) -> None:
             users.take(request, scores)
@@ -329,7 +330,7 @@ class _Batches(NamedTuple):
     user_of_pair: Ints
 
 
-class _Block:
+class _UsersInStage:
     """Some users whose candidates are scored up to a boundary.
 
     Users who may go on for longest are first, so that calls are full for as long as can be.

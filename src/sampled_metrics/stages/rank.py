@@ -172,15 +172,13 @@ def staged_ranks(
 
 @dataclass(frozen=True)
 class Prepared:
-    """Training, held-out items and an order of the candidates that were read and checked.
-
-    They serve any number of rankers.
+    """Training, held-out items and an order of candidates, read and checked for several rankers.
 
     Attributes:
-        split: of all users.
-        ids: of users and items.
+        split: the split of all users.
+        ids: the ids of users and items.
         users: (users,) ascending indices of the users who are ranked, all with held-out items.
-        order: of the candidates.
+        order: the order of the candidates.
     """
 
     split: Split
@@ -370,9 +368,9 @@ def digests_of_split(split: Split, users: Ints) -> dict[str, str]:
 
     def digest(*arrays: NDArray[Any]) -> str:
         content = hashlib.blake2b(digest_size=16)
-        numbers = [array.astype("<i8").tobytes() for array in arrays]
-        for part in (*ids, *numbers):
-            content.update(len(part).to_bytes(8, "little") + part)
+        arrays_as_bytes = [array.astype("<i8").tobytes() for array in arrays]
+        for chunk in (*ids, *arrays_as_bytes):
+            content.update(len(chunk).to_bytes(8, "little") + chunk)
         return content.hexdigest()
 
     return {

@@ -197,19 +197,19 @@ class Scorer:
             DataError: a score is NaN or +inf, or the function does not return a number for each
                 pair.
         """
-        place = self._known_pairs.get_indexer(self._pair_numbers(users, items))
-        scores = np.append(self._known_scores, np.nan)[place]
-        unknown = np.flatnonzero(place < 0)
+        row = self._known_pairs.get_indexer(self._pair_numbers(users, items))
+        scores = np.append(self._known_scores, np.nan)[row]
+        unknown = np.flatnonzero(row < 0)
         if not len(unknown):
             return scores
         self.count += len(unknown)
         fewest = math.ceil(len(unknown) / self._ranker.pairs_per_call)
         calls = max(fewest, min(self._ranker.concurrency, len(unknown)))
-        parts = np.array_split(unknown, calls)
+        batches = np.array_split(unknown, calls)
         answers = []
         try:
-            for part in parts:
-                answers.append(self._executor.submit(self._answer, users[part], items[part]))
+            for batch in batches:
+                answers.append(self._executor.submit(self._answer, users[batch], items[batch]))
             scores[unknown] = np.concatenate([answer.result() for answer in answers])
         except BaseException as error:
             for answer in answers:

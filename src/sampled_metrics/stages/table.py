@@ -110,7 +110,7 @@ class StagedRanks(Ranked):
     title: ClassVar[str] = "Staged ranks of {names}"
     reader: ClassVar[str] = "staged_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "plan", "report")
-    beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
+    compared_with: ClassVar[tuple[str, ...]] = ("exact ranks",)
     has_values_of_users: ClassVar[bool] = False
 
     @property
@@ -400,13 +400,13 @@ class StagedRanks(Ranked):
         )
 
     def at_depth(self, depth: float | None) -> StagedRanks:
-        """Return the ranks that the same run has by a smaller depth.
+        """Return the ranks of the same run with a smaller depth.
 
-        Its scores are a part of the scores of this run. Who goes on by a smaller depth also goes on
-        by a larger one, as the users' numbers v are the same.
+        No new scores are needed. A user who continues with a smaller depth also continues with a
+        larger one, because the users' numbers v are the same.
 
         Args:
-            depth: as in `staged_ranks`, at most that of these ranks.
+            depth: as in `staged_ranks`, at most the depth of these ranks.
 
         Raises:
             DataError: the depth is larger.

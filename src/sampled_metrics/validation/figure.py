@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,18 @@ import pandas as pd
 
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric_name
-from sampled_metrics.reporting.drawing import WIDTH, shown_or_written, style, styled, write_below
+from sampled_metrics.reporting.drawing import (
+    COLOURS,
+    LINE,
+    SHADE,
+    WIDTH,
+    ZERO,
+    in_lines,
+    shown_or_written,
+    style,
+    styled,
+    write_below,
+)
 from sampled_metrics.validation.standing import FIRST, NO, YES
 
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
@@ -19,7 +29,7 @@ if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
     from matplotlib.figure import Figure
 
 _PANEL = 1.9  # height of a panel, in inches
-_LINE = 0.17  # height of a line of the caption
+_COLUMNS = 2  # panels side by side
 _LETTERS = 92  # of a line of the caption
 _CAPTION = (
     "Filled: the first epoch, and those that are better than the filled one before. Cross: worse "
@@ -40,17 +50,22 @@ def draw(history: pd.DataFrame, setting: Setting, path: str | os.PathLike[str] |
 def draw_history(history: pd.DataFrame, figure: Figure, setting: Setting) -> list[Axes]:
     """Draw the metrics of a validator by epoch into an empty figure, and set its size.
 
-    There is a panel for each metric, one below the other.
+    There is a panel for each metric, two side by side.
     """
     by_metric = list(history.groupby("metric", sort=False))
-    caption = textwrap.fill(_CAPTION.format(interval=_interval(setting)), _LETTERS)
-    figure.set_size_inches(WIDTH, _PANEL * len(by_metric) + _LINE * (caption.count("\n") + 1))
+    caption = in_lines(_CAPTION.format(interval=_interval(setting)), _LETTERS)
+    columns = min(len(by_metric), _COLUMNS)
+    rows = -(-len(by_metric) // columns)
+    figure.set_size_inches(WIDTH, _PANEL * rows + LINE * (caption.count("\n") + 1))
     write_below(figure, caption)
-    grid = figure.subplots(len(by_metric), 1, squeeze=False, sharex=True)
-    panels: list[Axes] = grid.ravel().tolist()
-    for (_, rows), panel in zip(by_metric, panels, strict=True):
-        draw_epochs(rows, panel, setting)
-        panel.set_xlabel("epoch" if panel is panels[-1] else "")
+    grid: list[Axes] = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for panel in grid[len(by_metric) :]:
+        panel.remove()
+    panels = grid[: len(by_metric)]
+    for (_, epochs), panel in zip(by_metric, panels, strict=True):
+        draw_epochs(epochs, panel, setting)
+        if panel not in grid[::columns]:
+            panel.set_ylabel("")
     return panels
 
 
@@ -61,7 +76,7 @@ def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
 
     rows = history[history["value"].notna()]
     _shade_contenders(rows, axes)
-    axes.plot(rows["epoch"], rows["value"], color="#7F7F7F", linewidth=0.8, zorder=1)
+    axes.plot(rows["epoch"], rows["value"], color=COLOURS[7], linewidth=0.8, zorder=1)
     is_reference = rows["better"].isin([FIRST, YES])
     is_worse = rows["better"] == NO
     look = style(0) | {"linestyle": "none", "capsize": 2, "elinewidth": 0.8}
@@ -70,9 +85,7 @@ def draw_epochs(history: pd.DataFrame, axes: Axes, setting: Setting) -> None:
     _draw_marks(rows[is_worse], axes, look | {"marker": "x", "markersize": 5})
     _draw_marks(rows[is_reference], axes, look | {"markersize": 6})
     if len(rows):
-        axes.axvline(
-            int(rows["best"].iloc[-1]), color="#404040", linestyle=":", linewidth=1.2, zorder=1
-        )
+        axes.axvline(int(rows["best"].iloc[-1]), color=ZERO, linestyle=":", linewidth=1.2, zorder=1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(xlabel="epoch", ylabel=f"value, {_interval(setting)}")
     axes.set_title(metric_name(str(history["metric"].iloc[0])))
@@ -98,7 +111,7 @@ def _shade_contenders(rows: pd.DataFrame, axes: Axes) -> None:
     ends = np.append(middles, epochs[-1] + margin)
     for start, end, is_contender in zip(starts, ends, rows["contender"], strict=True):
         if is_contender:
-            axes.axvspan(start, end, facecolor="#e3e3e3", linewidth=0, zorder=0)
+            axes.axvspan(start, end, facecolor=SHADE, linewidth=0, zorder=0)
 
 
 def _interval(setting: Setting) -> str:

@@ -42,9 +42,9 @@ class KeptValues:
     def from_values(cls, values: UserValues) -> KeptValues:
         """Return what is kept of the values of one metric."""
         by_user = values.low[0]
-        levels, numbers = np.unique(by_user, return_inverse=True)
+        levels, level_of_user = np.unique(by_user, return_inverse=True)
         smallest_type = next(code for code in _CODES if len(levels) <= np.iinfo(code).max + 1)
-        codes: NDArray[np.unsignedinteger[Any]] = numbers.astype(smallest_type)
+        codes: NDArray[np.unsignedinteger[Any]] = level_of_user.astype(smallest_type)
         if codes.nbytes + levels.nbytes >= by_user.nbytes:
             codes = np.empty(0, dtype=np.uint8)
             levels = by_user.copy()

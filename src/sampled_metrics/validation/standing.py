@@ -59,19 +59,16 @@ class Spending:
     alpha: float
     epochs: int | None = None
 
-    def of_interval(self, number: int) -> float:
-        """Return the error rate of the interval of an epoch, by its number from 1.
-
-        It is 0 beyond K epochs.
-        """
+    def of_interval(self, position: int) -> float:
+        """Return the error rate of the interval of an epoch, counted from 1; 0 beyond K epochs."""
         if self.epochs is None:
-            return self.alpha / (_SUM + 1) / number**_POWER
-        return self.alpha / self.epochs if number <= self.epochs else 0.0
+            return self.alpha / (_SUM + 1) / position**_POWER
+        return self.alpha / self.epochs if position <= self.epochs else 0.0
 
     def of_pair(self, later: int) -> float:
-        """Return the error rate of a pair of epochs, by the number of the later one, from 2.
+        """Return the error rate of a pair of epochs; 0 beyond K epochs.
 
-        It is 0 beyond K epochs.
+        The later epoch of a pair has a number from 2 on.
         """
         if self.epochs is None:
             return self.alpha / _SUM / later**_POWER / (later - 1)
@@ -90,11 +87,11 @@ class Answer:
 
     better: str
     reference: int | None
-    standing: Standing
+    standing: EpochStanding
 
 
 @dataclass(frozen=True)
-class Standing:
+class EpochStanding:
     """What is known of one metric. Epochs have any numbers that rise.
 
     The reference and the epoch with the highest value are among the contenders: whatever is worse
@@ -127,7 +124,7 @@ class Standing:
             return Answer(UNDECIDED, self.reference, self)
         kept = KeptValues.from_values(values)
         if self.best is None or self.reference is None:
-            return Answer(FIRST, None, Standing(epoch, epoch, {epoch: kept}))
+            return Answer(FIRST, None, EpochStanding(epoch, epoch, {epoch: kept}))
         leaders = {self.best, self.reference}
         if any(is_better(self.contenders[leader].values(), values, rate) for leader in leaders):
             return Answer(NO, self.reference, self)
@@ -136,11 +133,11 @@ class Standing:
         contenders = dict(self.contenders)
         if is_reference or is_best:
             contenders = {
-                number: contender
-                for number, contender in contenders.items()
+                contender_epoch: contender
+                for contender_epoch, contender in contenders.items()
                 if not is_better(values, contender.values(), rate)
             }
-        standing = Standing(
+        standing = EpochStanding(
             epoch if is_best else self.best,
             epoch if is_reference else self.reference,
             contenders | {epoch: kept},
@@ -149,10 +146,10 @@ class Standing:
 
 
 def is_better(values: UserValues, reference: UserValues, rate: float) -> bool:
-    """Return whether the mean of some users is above that of the same users by another model.
+    """Return whether the mean of some users is above their mean with another model.
 
-    It is where the p-value of `compare` is at most the error rate. Only the side that decides is
-    computed.
+    The answer is yes if the p-value of `compare` is at most the error rate. Only the side that
+    decides is computed.
     """
     if not values.point[0] > reference.point[0] or rate <= 0:
         return False

@@ -9,7 +9,7 @@ from typing import Any
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.validation.kept import KeptValues
-from sampled_metrics.validation.standing import Standing
+from sampled_metrics.validation.standing import EpochStanding
 
 _FORMAT = 3
 _NO_STATE = "state: is not what state_dict of a validator returned"
@@ -24,7 +24,7 @@ class State:
         rows: of the history, without what changes later.
     """
 
-    standings: Mapping[str, Standing]
+    standings: Mapping[str, EpochStanding]
     rows: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -74,23 +74,23 @@ class State:
         return cls(standings, tuple(dict(row) for row in plain["rows"]))
 
 
-def _plain_standing(standing: Standing) -> dict[str, Any]:
+def _plain_standing(standing: EpochStanding) -> dict[str, Any]:
     """Return the standing of a metric as a dictionary."""
     contenders = {epoch: kept.to_plain() for epoch, kept in standing.contenders.items()}
     return {"best": standing.best, "reference": standing.reference, "contenders": contenders}
 
 
-def _standing(plain: Mapping[str, Any]) -> Standing:
+def _standing(plain: Mapping[str, Any]) -> EpochStanding:
     """Return the standing that `_plain_standing` was called on."""
     contenders = {epoch: KeptValues.from_plain(kept) for epoch, kept in plain["contenders"].items()}
-    return Standing(plain["best"], plain["reference"], contenders)
+    return EpochStanding(plain["best"], plain["reference"], contenders)
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
     """Return a digest of a plain state, whatever the order of its keys."""
     digest = hashlib.sha256()
-    for part in _parts(content):
-        digest.update(part)
+    for chunk in _parts(content):
+        digest.update(chunk)
     return digest.hexdigest()
 
 

@@ -30,7 +30,7 @@ from sampled_metrics.running import on_one_thread
 from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
 from sampled_metrics.stages.table import StagedRanks
 from sampled_metrics.validation.ranking import AllCandidates, Stages
-from sampled_metrics.validation.standing import Answer, Spending, Standing
+from sampled_metrics.validation.standing import Answer, EpochStanding, Spending
 from sampled_metrics.validation.state import State
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def validator(
         require_whole(1, MOST, epochs=epochs)
     if batch_size is not None:
         require_whole(1, None if depth is None else MOST, batch_size=batch_size)
-    default = _defaults.METRICS if depth is None else STAGED_METRICS
+    default = _defaults.DEFAULT_METRICS if depth is None else STAGED_METRICS
     by_label = metrics_by_label(default if metrics is None else metrics)
     for label, metric in by_label.items():
         if depth is not None and metric.cutoff is None:
@@ -206,9 +206,9 @@ class Validation:
 
     @property
     def better(self) -> str:
-        """Whether this epoch is better than the reference, by the first metric.
+        """Whether this epoch is better than the reference: yes, no, undecided or first.
 
-        It is yes, no, undecided or first.
+        The first metric decides.
         """
         return str(self.result["better"].iloc[0])
 
@@ -221,7 +221,7 @@ class Validation:
     def best(self) -> int | None:
         """The epoch with the highest value of the first metric so far.
 
-        It is None if the metric was not defined in any epoch.
+        None if the metric was not defined in any epoch.
         """
         return _number(self.result["best"].iloc[0])
 
@@ -261,7 +261,7 @@ class Validator:
         self._ranking = ranking
         self._setting = setting
         self._spending = spending
-        self._state = State({label: Standing() for label in metrics})
+        self._state = State({label: EpochStanding() for label in metrics})
         self._lock = Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -302,10 +302,10 @@ class Validator:
 
     @property
     def contenders(self) -> list[int]:
-        """The epochs that may be the best so far, by the first metric.
+        """The epochs that may be the best so far, according to the first metric.
 
-        Those by the other metrics are in the history. The truly best epoch is one of them with the
-        probability `confidence_level`, after all epochs together.
+        After all epochs together, the truly best epoch is one of them with the probability
+        `confidence_level`. The history has the contenders according to other metrics.
         """
         standing = next(iter(self._state.standings.values()))
         return sorted(standing.contenders)
@@ -375,19 +375,19 @@ class Validator:
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Any:
         """Draw the metrics by epoch with their intervals, the references and the contenders.
 
-        It needs matplotlib.
+        The figure needs matplotlib.
 
         Args:
-            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one
-                of pyplot.
-            ax: the axes to draw in, if there is one metric; `path` must not be given too.
+            path: a file to write: svg, png or pdf, according to its ending. Without a path, the
+                figure is one of pyplot.
+            ax: the axes to draw in, for a single metric and without a path.
 
         Returns:
             The axes, or a (metrics,) array of them.
 
         Raises:
             ConfigError: there is no epoch yet, matplotlib is not installed, the ending is another
-                one, or `ax` is given for several metrics or beside a path.
+                one, or `ax` is given for several metrics or with a path.
             WriteError: the file cannot be written.
         """
         history = self.history
@@ -424,14 +424,11 @@ class Validator:
 
     @on_one_thread
     def _judged(self, ranks: ExactRanks | StagedRanks, epoch: int, start: float) -> Validation:
-        """Return the metrics of ranks, compared with the epochs before.
-
-        They are added to the history.
-        """
+        """Add to the history and return the metrics of ranks, compared with the epochs before."""
         state = self._state
         values = values_of(ranks, ranks.user_numbers, list(self.metrics.values()))
-        number = state.epochs + 1
-        rate_of_interval = self._spending.of_interval(number)
+        position = state.epochs + 1
+        rate_of_interval = self._spending.of_interval(position)
         has_interval = rate_of_interval > 0
         if not has_interval:  # its ends are replaced
             rate_of_interval = self._spending.alpha
@@ -439,14 +436,14 @@ class Validator:
         if not has_interval:
             result[["low", "high"]] = np.nan
 
-        rate = self._spending.of_pair(number) if number > 1 else 0.0
+        rate = self._spending.of_pair(position) if position > 1 else 0.0
         answers = [
             state.standings[label].answer(epoch, values.of_metric(index), rate)
             for index, label in enumerate(self.metrics)
         ]
         for name, column in _columns(epoch, answers).items():
             result[name] = column
-        result = result.found(_findings(number, self.metrics, answers))
+        result = result.found(_findings(position, self.metrics, answers))
         if has_interval:
             result = result.found([Finding("epochs-together")])
 
@@ -460,10 +457,10 @@ class Validator:
         standings = {
             label: answer.standing for label, answer in zip(self.metrics, answers, strict=True)
         }
-        if number - 1 == self._spending.epochs:
+        if position - 1 == self._spending.epochs:
             message = (
-                f"epochs={number - 1}: this is one more, and from here on epochs are undecided and "
-                "have no interval; give a larger number"
+                f"epochs={position - 1}: this is one more, and from here on epochs are undecided "
+                "and have no interval; give a larger number"
             )
             warnings.warn(message, Remark, stacklevel=4)
         # all that changes, at once: an interruption before or after it leaves whole epochs
@@ -491,19 +488,19 @@ def _columns(epoch: int, answers: list[Answer]) -> dict[str, Any]:
     }
 
 
-def _findings(number: int, labels: Iterable[str], answers: list[Answer]) -> list[Finding]:
+def _findings(position: int, labels: Iterable[str], answers: list[Answer]) -> list[Finding]:
     """Return what is to be said of the values of an epoch.
 
     Args:
-        number: its number from 1.
+        position: its number from 1.
         labels: the labels of the metrics.
         answers: the answers, by metric.
     """
     findings = about_several_metrics(labels)
     for label, answer in zip(labels, answers, strict=True):
         best = answer.standing.best
-        if number > 1 and best is not None:
-            values = {"epoch": best, "epochs": number}
+        if position > 1 and best is not None:
+            values = {"epoch": best, "epochs": position}
             findings.append(Finding("best-of-epochs", label, values=values))
     return findings
 

@@ -26,12 +26,10 @@ from sampled_metrics_study.data.archives import (
     fault_of,
     file_name,
     parse_address,
-    require_addresses,
 )
-from sampled_metrics_study.data.connections import Progress, watched_session
 
 TIMEOUT = (10.0, 60.0)
-"""Seconds to wait for a connection, and for the next bytes of the file (`connections.SLOWEST`)."""
+"""Seconds to wait for a connection, and for the next bytes."""
 _PIP_SECONDS = 3600.0  # pip has no limit for a server that goes on slowly
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
@@ -66,11 +64,10 @@ def download(
         sha256: the same for SHA-256.
 
     Raises:
-        ConfigError: there is no address, or one is neither https nor http nor that of a wheel.
+        ConfigError: an address of a wheel is malformed.
         DownloadError: no address gave the file.
         WriteError: the file cannot be written.
     """
-    require_addresses(urls)
     expected = expected_digests(md5, sha256)
     reasons = []
     with file_io.atomic_write(destination) as temporary:
@@ -176,17 +173,13 @@ def _first_reason(error: BaseException) -> str:
 def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
     """Write the content of an address to the temporary file of an attempt."""
     os.unlink(temporary)  # pooch made it for its owner alone to read
-    progress = Progress(TIMEOUT[1])
-    with (
-        watched_session(progress) as session,
-        session.get(
-            url,
-            headers={"Accept-Encoding": "identity"},
-            timeout=TIMEOUT,
-            stream=True,
-            hooks={"response": _close_redirect},
-        ) as response,
-    ):
+    with requests.get(
+        url,
+        headers={"Accept-Encoding": "identity"},
+        timeout=TIMEOUT,
+        stream=True,
+        hooks={"response": _close_redirect},
+    ) as response:
         _require_file(response, has_checksum)
         # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer
         # of its content
@@ -202,7 +195,6 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
                 if size > MAX_BYTES:
                     raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
                 file.write(part)
-                progress.advance(len(part))
                 advance(len(part))
 
 

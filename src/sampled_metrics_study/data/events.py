@@ -5,6 +5,7 @@ The numbers of ids begin with 0.
 
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,8 +17,11 @@ from numpy.typing import NDArray
 
 from sampled_metrics.checks import Ints, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
-from sampled_metrics.core.data.tables import Place, Rows, refuse_rows
+from sampled_metrics.core.data.tables import Location, Rows, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
+
+BYTES_OF_EVENT = 55
+"""Memory that each event takes while the events are read and split."""
 
 _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # str(int(text)) == text
 
@@ -92,7 +96,12 @@ class Events:
         return replace(self, **present)
 
 
-def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "earliest") -> Events:
+def binarize(
+    chunks: Iterable[EventChunk],
+    min_rating: float,
+    repeated: str = "earliest",
+    most_bytes: float = np.inf,
+) -> Events:
     """Return an event for each rating of `min_rating` or more, with numbered users and items.
 
     The numbers are in the order of the ids.
@@ -108,16 +117,19 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
             timestamps, or the "first" or "last" by the order of the file. Of events with equal
             timestamps, and in a file without them, the earliest is the first, and the latest the
             last.
+        most_bytes: the memory of the machine. Events beyond it are counted, not held.
 
     Raises:
         ConfigError: `min_rating` is not 0, and the file has no ratings.
-        DataError: no event is left, or the file holds out a pair that is in training, too.
+        DataError: no event is left, the file holds out a pair that is in training, too, or the
+            events do not fit into the memory.
     """
     user_numbers = _Numbering()
     item_numbers = _Numbering()
-    parts: list[EventChunk] = []
+    columns: dict[str, _Column] = defaultdict(_Column)
     low = 0
     malformed = 0
+    events_read = 0
     for chunk in _merged(chunks):
         malformed += chunk.malformed
         if min_rating != 0:
@@ -128,24 +140,59 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "e
             is_high = chunk.ratings >= min_rating
             low += int((~is_high).sum())
             chunk = chunk.events(is_high)
-        users: Any = user_numbers.number(chunk.users)
-        items: Any = item_numbers.number(chunk.items)
-        parts.append(EventChunk(users, items, None, chunk.timestamps, chunk.held_out))
-    if sum(len(part.users) for part in parts) == 0:
+        events_read += len(chunk.users)
+        if BYTES_OF_EVENT * events_read > most_bytes:
+            continue
+        columns["users"].append(user_numbers.number(chunk.users))
+        columns["items"].append(item_numbers.number(chunk.items))
+        if chunk.timestamps is not None:
+            columns["timestamps"].append(chunk.timestamps)
+        if chunk.held_out is not None:
+            columns["held_out"].append(chunk.held_out)
+    if BYTES_OF_EVENT * events_read > most_bytes:
+        raise DataError(
+            f"{events_read:,} events need {BYTES_OF_EVENT * events_read / 1e9:,.1f} GB of memory, "
+            f"and this machine has {most_bytes / 1e9:,.1f} GB; study fewer of them"
+        )
+    whole = {name: column.values() for name, column in columns.items()}
+    if not events_read:
         raise DataError(f"no event has a rating of {min_rating} (min_rating) or more")
     user_ids, user_positions = user_numbers.ascending()
     item_ids, item_positions = item_numbers.ascending()
-    whole = _concatenated(parts)
-    parts.clear()  # whole has copies of them
-    users = user_positions[whole.users]
-    items = item_positions[whole.items]
-    if whole.held_out is not None:
-        _refuse_both(users, items, whole.held_out, user_ids, item_ids)
-    times = whole.timestamps if repeated in ("earliest", "latest") else None
+    users = user_positions[whole.pop("users")]
+    items = item_positions[whole.pop("items")]
+    timestamps = whole.get("timestamps")
+    held_out = whole.get("held_out")
+    if held_out is not None:
+        _refuse_both(users, items, held_out, user_ids, item_ids)
+    times = timestamps if repeated in ("earliest", "latest") else None
     repeats = _repeats(users, items, len(item_ids), times, repeated)
     left_out = {"malformed": malformed, "below_min_rating": low, "repeated": int(repeats.sum())}
-    events = Events(users, items, whole.timestamps, user_ids, item_ids, whole.held_out, left_out)
+    events = Events(users, items, timestamps, user_ids, item_ids, held_out, left_out)
     return events.events(~repeats) if repeats.any() else events
+
+
+class _Column:
+    """A column that grows. No copy of all of it is made, as of parts that are joined."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._values: NDArray[Any] = np.empty(0, dtype=np.bool_)
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add (events,) values at the end."""
+        size = self.size + len(values)
+        if values.dtype != self._values.dtype:  # also times with decimals after whole ones
+            self._values = self._values.astype(np.result_type(self._values, values))
+        if size > len(self._values):
+            self._values.resize(size + size // 8, refcheck=False)
+        self._values[self.size : size] = values
+        self.size = size
+
+    def values(self) -> NDArray[Any]:
+        """Return the (events,) values. Nothing is added afterwards."""
+        self._values.resize(self.size, refcheck=False)
+        return self._values
 
 
 def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[EventChunk]:
@@ -253,7 +300,7 @@ class _Numbering:
 def k_core(events: Events, k: int) -> Events:
     """Return the k-core: what is left when users and items with fewer than k events are removed.
 
-    They are removed repeatedly, until each of the others has k events or more.
+    Removal is repeated until each remaining user and item has k events or more.
 
     Args:
         events: at most one event for each (user, item) pair.
@@ -354,14 +401,14 @@ def events_of_rows(
                 lacks_format = role == "timestamp" and timestamp_format is None
                 hint = _FORMAT if lacks_format else _SKIP
                 message = partial(_must_be, labels[role], rule, rows.frame[role], hint, has_options)
-                refuse_rows(is_wrong, message, rows.place)
+                refuse_rows(is_wrong, message, rows.location)
             wrong |= is_wrong
         malformed = rows.skipped + int(wrong.sum())
         untold += malformed
         counts.malformed += malformed
         counts.rows += rows.skipped + len(wrong)
         if "timestamp" in columns and timestamp_format is None:
-            exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
+            exact_times.require(columns["timestamp"], labels["timestamp"], rows.location)
         if kept is not None:
             keep = rows.frame["keep"]
             keep = as_text(keep) if keep.dtype.kind in "if" else keep
@@ -421,7 +468,9 @@ def _values(
     """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
     column = rows.frame[role]
     if role == "timestamp":
-        rule = f"a time ({timestamp_format})" if timestamp_format else "a number"
+        rule = "a number"
+        if timestamp_format:
+            rule = f"a time ({timestamp_format}) of the years 1678 to 2261"
         return *_times(column, timestamp_format), rule
     if role == "rating":
         numbers, is_wrong = _numbers(column)
@@ -441,7 +490,7 @@ class _ExactTimes:
         self._large = ""
         self._has_decimals = False
 
-    def require(self, times: NDArray[Any], label: str, place: Place) -> None:
+    def require(self, times: NDArray[Any], label: str, place: Location) -> None:
         """Refuse large timestamps in a file where others have decimals.
 
         The times are those of the next rows of the file.
@@ -478,10 +527,12 @@ def _ids(
         return column.to_numpy(), np.zeros(len(column), dtype=np.bool_)
     ids = id_column(column)
     refuse_rows(
-        ids.is_inexact, lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}", rows.place
+        ids.is_inexact,
+        lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}",
+        rows.location,
     )
     is_wrong = np.append(ids.ids.str.contains("\n", regex=False), True)
-    return ids.text, is_wrong[ids.number]
+    return ids.text, is_wrong[ids.codes]
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:

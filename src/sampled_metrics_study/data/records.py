@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.core.data.tables import NEEDS_PYARROW, Place, Rows, Text, refuse_rows
+from sampled_metrics.core.data.tables import NEEDS_PYARROW, Location, Rows, Text, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.file_io import reading
 
@@ -17,14 +17,10 @@ _BUFFER_BYTES = 2**20
 _SHOWN_COLUMNS = 20
 
 
-class ColumnError(DataError):
-    """A table lacks a column, or has it twice."""
-
-
 def require_columns(
-    place: str, header: Sequence[str | int], columns: Collection[str | int], hint: str = ""
+    place: str, header: Sequence[str | int], columns: Collection[str | int]
 ) -> None:
-    """Raise ColumnError unless a table has each of `columns` exactly once.
+    """Raise DataError unless a table has each of `columns` exactly once.
 
     `place` is the place of its header.
     """
@@ -33,8 +29,8 @@ def require_columns(
             number = "no" if column not in header else "more than one"
             names = ", ".join(f"{name!r:.80}" for name in header[:_SHOWN_COLUMNS])
             more = ", …" if len(header) > _SHOWN_COLUMNS else ""
-            raise ColumnError(
-                f"{place}: there is {number} column {column!r}; the columns are {names}{more}{hint}"
+            raise DataError(
+                f"{place}: there is {number} column {column!r}; the columns are {names}{more}"
             )
 
 
@@ -80,7 +76,7 @@ def list_rows(
         before += len(items)
 
 
-def _line_place(name: str, lines: Any) -> Place:
+def _line_place(name: str, lines: Any) -> Location:
     """Return the place of each row of a file, from the numbers of the lines."""
     return lambda row: f"{name}, line {lines[row]}"
 
@@ -93,7 +89,7 @@ def json_rows(
     numbers: Collection[str] = (),
     skips_bad_lines: bool = False,
 ) -> Iterator[Rows]:
-    """Yield the values of some keys from a file with a JSON object on each line.
+    """Yield the values of some keys from a file with a JSON object on each line, or one array.
 
     Text is empty where the key is missing, or where the value is null, a list or an object.
 
@@ -108,6 +104,9 @@ def json_rows(
     Raises:
         DataError: a line has no JSON object, or the first line lacks a key.
     """
+    if _next_byte(stream) == b"[":
+        yield from _array_rows(stream, name, columns, numbers)
+        return
     text = Text(stream, name)
     is_first = True
     for block in text:
@@ -120,33 +119,47 @@ def json_rows(
                 places.append(number)
             elif not skips_bad_lines:
                 content = line[:80].decode(errors="backslashreplace")
-                hint = "; write an object on each line" if line.startswith(b"[") else ""
                 raise DataError(
-                    f"{name}, line {number}: expected an object of JSON, got {content!r}{hint}"
+                    f"{name}, line {number}: expected an object of JSON, got {content!r}"
                 )
             if is_first and not skips_bad_lines:
-                require_columns(
-                    f"{name}, line {number}", list(parsed), columns.values(), _hint_on_lists(parsed)
-                )
+                require_columns(f"{name}, line {number}", list(parsed), columns.values())
             is_first = False
-        values = {}
-        for column, key in columns.items():
-            cells = [parsed.get(key) for parsed in objects]
-            values[column] = _values(cells, column in numbers)
         skipped = len(lines) - len(objects)
-        yield Rows(pd.DataFrame(values), _line_place(name, places), skipped)
+        yield Rows(_frame(objects, columns, numbers), _line_place(name, places), skipped)
 
 
-def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
-    """Return what to write where a line has a list of events in an object, as in OTTO's files."""
-    for key, value in parsed.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            keys = ", ".join(map(str, value[0]))
-            return (
-                f"; {key!r:.80} is a list of objects with {keys:.80}, as in OTTO's files: write a "
-                "line for each of them"
-            )
-    return ""
+def _next_byte(stream: Any) -> bytes:
+    """Return the next byte of a stream, which is not taken from it."""
+    if hasattr(stream, "peek"):
+        return bytes(stream.peek(1)[:1])
+    byte = bytes(stream.read(1))
+    stream.seek(-len(byte), 1)
+    return byte
+
+
+def _array_rows(
+    stream: BinaryIO, name: str, columns: Mapping[str, str], numbers: Collection[str]
+) -> Iterator[Rows]:
+    """Yield the values of some keys from a file with one array of objects, read at once."""
+    with reading(name):
+        objects = json.loads(stream.read())
+    if not all(isinstance(parsed, dict) for parsed in objects):
+        raise DataError(f"{name}: must be an array of objects, or have an object on each line")
+    if objects:
+        require_columns(name, list(objects[0]), columns.values())
+    yield Rows(_frame(objects, columns, numbers), lambda row: f"{name}, object {row + 1}")
+
+
+def _frame(
+    objects: Sequence[Mapping[str, Any]], columns: Mapping[str, str], numbers: Collection[str]
+) -> pd.DataFrame:
+    """Return a column for each key of objects."""
+    values = {}
+    for column, key in columns.items():
+        cells = [parsed.get(key) for parsed in objects]
+        values[column] = _values(cells, column in numbers)
+    return pd.DataFrame(values)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -228,7 +241,7 @@ def parquet_rows(
         before += batch.num_rows
 
 
-def _row_place(name: str, before: int) -> Place:
+def _row_place(name: str, before: int) -> Location:
     return lambda row: f"{name}, row {before + row + 1}"
 
 

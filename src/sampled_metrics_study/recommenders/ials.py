@@ -49,8 +49,11 @@ class IALS(Recommender):
         return factor_memory(users, items, self.factors)
 
     @on_one_thread
-    def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
-        """Train on (users, items) events, from a random start drawn from rng."""
+    def fit(self, training: csr_array, rng: np.random.Generator, threads: int = 1) -> FactorModel:
+        """Train on (users, items) events, from a random start drawn from rng.
+
+        Each factor is solved for on one thread, so the model does not depend on their number.
+        """
         # slow to import, and needed for training only
         from implicit.als import AlternatingLeastSquares
 
@@ -62,7 +65,7 @@ class IALS(Recommender):
             iterations=self.iterations,
             use_cg=False,
             dtype=np.float64,
-            num_threads=1,
+            num_threads=threads,
         )
         solver.user_factors = rng.normal(scale=self.initial_deviation, size=(users, self.factors))
         solver.item_factors = rng.normal(scale=self.initial_deviation, size=(items, self.factors))

@@ -22,12 +22,7 @@ from scipy.sparse import csr_array, diags_array, vstack
 from sampled_metrics.checks import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.recommenders.models import Model, SimilarityModel, SparseSimilarityModel
-from sampled_metrics_study.recommenders.recommender import (
-    COUNT,
-    Recommender,
-    dense_memory,
-    parameter,
-)
+from sampled_metrics_study.recommenders.recommender import COUNT, Recommender, parameter
 
 ROW_NORMS = {"l2": 2, "l1": 1, "none": 0}
 """The power p of a norm (Σ |s|^p)^(1/p) of a row; 0 for none."""
@@ -206,8 +201,8 @@ class ItemCF(Recommender):
         """Return the bytes of the similarities: of those that are kept, or of all."""
         kept = [k for k in (self.neighbours, self.neighbours_prime) if k]
         if kept:
-            return 2 * 10**9 + 32 * min([*kept, items]) * items
-        return min(dense_memory(items), 3 * int(self.max_gigabytes * 1e9))
+            return 100 * ENTRIES_AT_ONCE + 64 * min(sum(kept), items) * items
+        return int(1.5 * min(8 * items**2, self.max_gigabytes * 1e9))
 
     def _of_all(self, interactions: Interactions) -> Model:
         """Return the similarities of all items: sparse if few are above 0, else dense."""

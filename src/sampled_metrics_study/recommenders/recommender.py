@@ -115,7 +115,8 @@ class Recommender(ABC):
         """Train on events.
 
         A subclass may have a third parameter with the name events, for the times and the order of
-        the events: it is then given `TrainingEvents`.
+        the events: it is then given `TrainingEvents`. With a parameter of the name threads, it is
+        given the threads of its job, which may not change the model.
 
         Args:
             training: (users, items) 1.0 where there is an event.
@@ -141,17 +142,24 @@ def factor_memory(users: int, items: int, factors: int) -> int:
     return 3 * 8 * factors * (users + items)
 
 
-def takes_events(kind: type[Recommender]) -> bool:
-    """Return whether the method `fit` of a class takes the times and the order of the events."""
-    return "events" in signature(kind.fit).parameters
+def takes(kind: type[Recommender], name: str) -> bool:
+    """Return whether the method `fit` of a class has a parameter of a name: events or threads."""
+    return name in signature(kind.fit).parameters
 
 
-def trained(recommender: Recommender, split: Split, rng: np.random.Generator) -> Model:
-    """Return the model that a recommender makes of the training events of a split."""
-    fit: Any = recommender.fit
-    if takes_events(type(recommender)):
-        return fit(split.training, rng, events=TrainingEvents.of(split))
-    return fit(split.training, rng)
+def trained(
+    recommender: Recommender, split: Split, rng: np.random.Generator, threads: int = 1
+) -> Model:
+    """Return the model that a recommender makes of the training events of a split.
+
+    The model does not depend on the number of threads.
+    """
+    options: dict[str, Any] = {}
+    if takes(type(recommender), "events"):
+        options["events"] = TrainingEvents.of(split)
+    if takes(type(recommender), "threads"):
+        options["threads"] = threads
+    return recommender.fit(split.training, rng, **options)
 
 
 def class_at(path: str) -> type[Recommender]:

@@ -47,8 +47,8 @@ def recommender_type(kind: str) -> type[Recommender]:
 
 
 def parameters_of(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a config entry, without its type."""
-    return {key: value for key, value in entry.items() if key != "type"}
+    """Return the parameters of a config entry, without its type and its seeds."""
+    return {key: value for key, value in entry.items() if key not in ("type", "seeds")}
 
 
 def path_of(recommender: Recommender) -> str:

@@ -42,7 +42,7 @@ def test_same_ids(values):
 def test_different_ids(values):
     for ordered in (values, values[::-1]):
         column = id_column(pd.Series(ordered, dtype=object))
-        assert sorted(column.number.tolist()) == list(range(len(values)))
+        assert sorted(column.codes.tolist()) == list(range(len(values)))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_different_ids(values):
 )
 def test_types_of_numbers(dtype):
     column = id_column(pd.Series([3, 20, 3], dtype=dtype))
-    assert (column.number.tolist(), column.ids.tolist()) == ([1, 0, 1], ["20", "3"])
+    assert (column.codes.tolist(), column.ids.tolist()) == ([1, 0, 1], ["20", "3"])
     assert not column.is_inexact.any()
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from exact_probabilities import chances, dense
+from scipy.stats import hypergeom
 
-from sampled_metrics.core.estimators.shapes import MIXTURES, SHAPES, mixtures
+from sampled_metrics.core.estimators.shapes import MIXTURES, SHAPES, cells, mixtures
 from sampled_metrics.core.metrics import metric
 from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.core.sampling.outcomes import Outcomes, rank_classes
@@ -130,3 +131,26 @@ def test_distances_have_the_products_of_scaled_differences(shape):
     products -= products.mean()
     expected -= expected.mean()
     np.testing.assert_allclose(products, expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_similar_m_share_cells_if_there_are_many():
+    n = 100
+    all_m = np.arange(20, 56)  # 36 * 38.5 cells, more than a thousand
+    outcomes, _ = Outcomes.observed(SampledRanks(np.zeros(36, dtype=int), all_m, np.full(36, n)))
+    [users] = rank_classes(outcomes)
+    ranks = np.arange(1, n + 1)
+    expected = []
+    for similar in (range(20, 26), range(26, 33), range(33, 42), range(42, 53), range(53, 56)):
+        shared = np.zeros((n, similar[0] + 1))
+        for m in similar:
+            for x in range(m + 1):
+                nearest = round(x * similar[0] / m)
+                shared[:, nearest] += hypergeom.pmf(x, n - 1, ranks - 1, m) / 36
+        expected.append(shared)
+    np.testing.assert_allclose(
+        mixtures(users.sizes, METRICS)["free"].probabilities, np.hstack(expected), atol=1e-12
+    )
+    cell_of_outcome, count = cells(users)
+    starts = np.cumsum([0, 21, 27, 34, 43])
+    assert count == 179
+    assert set(cell_of_outcome) == set(starts)  # x = 0 of each m is in the first cell

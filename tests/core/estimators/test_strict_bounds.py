@@ -231,7 +231,7 @@ def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
     fits = estimate.fits_of_part("decreasing", part)
     _, (users, fit) = fits
     assert fit is None
-    bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
+    bounds = estimate.bounding_weights(fits, 1.96)
     lower, upper = bounds.weights[:, :, users.outcomes]
     smallest = [[metric.of_rank(50, 50)] * len(users.outcomes) for metric in METRICS]
     largest = [[metric.of_rank(1, 50)] * len(users.outcomes) for metric in METRICS]
@@ -270,7 +270,7 @@ def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
     p_value = estimate.p_value(counts, event_of_user, fits, seed=0, significance=0.05)
     assert (p_value <= 0.05) == contradicts
     if not contradicts:  # the mean weights bound the metrics, though each n has another law
-        bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
+        bounds = estimate.bounding_weights(fits, 1.96)
         low, high = bounds.weights @ counts / counts.sum()
         for column, metric in enumerate(METRICS):
             truth = np.mean([metric.values(n) @ law for n, law in laws.items()])

@@ -155,16 +155,14 @@ def test_bounds_have_no_standard_error_and_no_bias():
     assert np.isnan(row[["standard_error", "bias", "bias_error"]].astype(float)).all()
 
 
-def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():
+def test_says_where_values_leave_0_to_1():
     ranks = [1, 3, 5] * 50
     estimators = ["bv-1e-12", "bv-1"]
     table = correct(
         ranks, candidates=3541, negatives=100, metrics="recall@10", estimators=estimators
     )
     outside = findings_of_kind(table, "out-of-range")
-    large = findings_of_kind(table, "large-weight")
-    assert {finding.values["estimator"] for finding in [*outside, *large]} == {"bv-1e-12"}
-    assert large[0].values["largest"] > 10
+    assert {finding.values["estimator"] for finding in outside} == {"bv-1e-12"}
     table = correct(
         [1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1"
     )

@@ -12,7 +12,7 @@ METRICS = ["recall@3", "ndcg@10", "ap", "auc"]
 ESTIMATORS = ["decreasing", "free", "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes"]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=settings().max_examples // 3)
 @given(tables=laws_with_both_ends(), estimator=st.sampled_from([*ESTIMATORS, "smooth"]))
 def test_values_are_inside_of_intervals_and_alike_in_all_verbs(tables, estimator):
     rows = sm.correct(tables, estimators=estimator, metrics=METRICS)

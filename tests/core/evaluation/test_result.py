@@ -145,11 +145,6 @@ def test_text_of_a_value_and_of_a_p_value():
     assert p_values.tolist() == ["< 1e-16", "3.25e-14", "-"]
 
 
-def test_a_sentence_is_of_the_rows():
-    sentence = VALUES[VALUES["metric"] == "auc"].sentence()
-    assert sentence == "X_1: AUC with free is 0.5 (90 % interval 0.45 to 0.55)."
-
-
 NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"
 """A name with a line break and an escape stays in its line and moves no cursor;
 tests/cli/test_cli.py has the rest.
@@ -181,12 +176,8 @@ def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks():
             lambda: VALUES.plot(),
             "plot: sampled_metrics.reporting is not installed, which draws figures",
         ),
-        (
-            lambda: VALUES.plot("a.svg"),
-            "plot: sampled_metrics.reporting is not installed, which draws figures",
-        ),
     ],
-    ids=["LaTeX", "figure", "file"],
+    ids=["LaTeX", "figure"],
 )
 def test_what_a_package_that_is_not_installed_would_show_is_refused_in_one_line(
     show, message, monkeypatch

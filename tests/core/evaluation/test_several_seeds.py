@@ -153,37 +153,11 @@ def test_groups_have_both_questions():
     )
 
 
-def test_words_say_of_which_runs_they_are():
-    on_new_runs, on_these_runs, *_ = sm.compare(TABLES, metrics="ap").remarks
-    assert on_new_runs.startswith("AP of new runs: ")
-    assert on_these_runs.startswith(
-        "AP of these runs: B is better than A; the difference (B - A) is "
-    )
-
-
 def hit_table(rng, rate, easy):
     """Ranks 1 of the users whose items are easy enough for a model, else 50; with some noise."""
     return sm.exact_ranks(
         np.where(easy + rng.normal(0, 0.1, len(easy)) < rate, 1, 50), candidates=100, exact=True
     )
-
-
-@pytest.mark.parametrize("copies", [2, 5])
-def test_copies_of_hits_alone_are_named(copies):
-    """Ranks of two different values may be equal by chance only for a handful of users."""
-    rng = np.random.default_rng(3)
-    easy = rng.random(500)
-    tables = {
-        name: [hit_table(rng, rate, easy)] * copies for name, rate in (("A", 0.3), ("B", 0.4))
-    }
-    result = sm.compare(tables, metrics="recall@10")
-    numbers = [str(number) for number in range(1, copies + 1)]
-    named = [
-        (finding.names, finding.values["seeds"])
-        for finding in result.findings
-        if finding.kind == "equal-seeds"
-    ]
-    assert named == [((), numbers)]
 
 
 def test_a_recommender_without_a_random_start_may_be_given_as_equal_seeds():

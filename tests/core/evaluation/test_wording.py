@@ -9,8 +9,8 @@ from sentences import PAIR, finding, said, verdict
 
 from sampled_metrics.core.evaluation.kinds import tables_of_kinds
 from sampled_metrics.core.evaluation.phrases import number, p_value
-from sampled_metrics.core.evaluation.standings import Standing, Standings
-from sampled_metrics.core.evaluation.verdict import Size
+from sampled_metrics.core.evaluation.standings import Standings
+from sampled_metrics.core.evaluation.verdict import Lead
 from sampled_metrics.core.evaluation.wording import sentence
 from sampled_metrics.core.evaluation.words.order import by_margin, on_metrics, standing
 from sampled_metrics.core.findings import CAUTION, REMARK
@@ -54,15 +54,6 @@ def test_a_number_is_the_same_in_a_sentence_and_in_a_table():
     assert [number(np.nan), number(1e-13), p_value(1e-17)] == ["-", "0", "< 1e-16"]
 
 
-def test_shares_metrics_and_p_values_are_in_words():
-    [remark] = said(finding("supported", assumption="decreasing", p_value=0.0))
-    assert "(p < 1e-16)" in remark
-    [remark] = said(finding("equal-metrics", metrics=["hr@10", "recall@10"]))
-    assert remark.startswith("Hit rate@10 and Recall@10 ")
-    [remark] = said(finding("groups-adjusted", groups=2, level=0.975))
-    assert "97.5 %" in remark
-
-
 # --- names and groups ---------------------------------------------------------------------------
 
 
@@ -89,7 +80,7 @@ def test_names_that_look_like_other_words_are_kept(name):
 @pytest.mark.parametrize(
     ("conclusion", "values", "words"),
     [
-        ("better", {"size": Size.MORE}, "better than Y by more than the margin; the difference"),
+        ("better", {"size": Lead.MORE}, "better than Y by more than the margin; the difference"),
         ("better", {"assumes": ", if so"}, "to -0.01, if so."),
         ("equivalent", {"relative": 0.05}, "X and Y are equivalent; … (+5 % of the worse value)"),
         ("undecided", {}, "AP: undecided; … includes 0 (p = 0.0123)."),
@@ -101,11 +92,6 @@ def test_a_verdict_is_a_sentence(conclusion, values, words):
     [remark] = said(verdict(conclusion, **values))
     for part in words.split(" … "):
         assert part in remark
-
-
-def test_verdicts_of_several_recommenders_and_of_groups_are_in_the_table_alone():
-    assert said(verdict("better"), setting=Setting(names=("X", "Y", "Z"))) == []
-    assert said(verdict("better", group="young")) == []
 
 
 def test_verdicts_of_two_are_one_text_by_metric():
@@ -184,17 +170,11 @@ def test_standings_state_the_decided_pairs_first(order, decided, words):
     assert " ".join(standing(Standings.from_verdicts(verdicts))) == words
 
 
-def test_standings_of_many_name_the_best_alone():
-    rows = [Standing(name, 12.0 - place, "a") for place, name in enumerate("abcdefghijkl")]
-    words = "a has the largest value, and is better than 2 of the 11 others."
-    assert standing(Standings(rows, [(0, 10), (0, 11), (1, 11)], [])) == [words]
-
-
 def test_pairs_that_a_margin_decides_are_named():
     kinds = [
-        ("better", ("X", "Y"), Size.MORE),
-        ("equivalent", ("X", "Z"), Size.UNKNOWN),
-        ("better", ("Z", "Y"), Size.UNKNOWN),
+        ("better", ("X", "Y"), Lead.MORE),
+        ("equivalent", ("X", "Z"), Lead.UNKNOWN),
+        ("better", ("Z", "Y"), Lead.UNKNOWN),
     ]
     verdicts = [verdict(kind, pair, size=size, a=pair[0], b=pair[1]) for kind, pair, size in kinds]
     assert by_margin(verdicts) == {

@@ -25,8 +25,14 @@ WITHOUT = False
 @pytest.mark.parametrize(
     ("pool", "draws", "replacement"),
     [
-        *((*size, WITH) for size in [(1, 1), (4, 2), (5, 3), (3, 5)]),
-        *((*size, WITHOUT) for size in [(1, 1), (4, 2), (7, 5), (5, 5)]),
+        (1, 1, WITH),
+        (4, 2, WITH),
+        (5, 3, WITH),
+        (3, 5, WITH),
+        (1, 1, WITHOUT),
+        (4, 2, WITHOUT),
+        (7, 5, WITHOUT),
+        (5, 5, WITHOUT),
     ],
 )
 def test_small_pools_are_every_sample_counted(pool, draws, replacement):
@@ -168,7 +174,7 @@ def test_one_beaten_is_the_sum_over_what_is_drawn(above, tied, candidates, repla
 
 @pytest.mark.parametrize("negatives", [0, -5, 5.5, 5.0, True, "5", None, float("nan"), [3, 4, 5]])
 def test_a_design_needs_a_whole_number_of_negatives(negatives):
-    with pytest.raises(ConfigError, match=r"^the number of negatives must be .*1 or more, not "):
+    with pytest.raises(ConfigError, match=r"negatives"):
         SamplingDesign(negatives)
 
 

@@ -171,7 +171,7 @@ def test_a_ready_made_split_is_taken_as_the_file_says_whatever_the_strategy():
     for strategy in ("last-event", "random-event"):
         split = split_events(events_of(table, held_out=test.to_numpy()), strategy, "first", RNG)
         assert_is(split, table, test)
-    with pytest.raises(DataError, match=r"^user 40 has item 100 both in training and held out$"):
+    with pytest.raises(DataError, match=r"user 40 has item 100"):
         events_of(
             [(4, 1, 0), (4, 2, 0), (5, 1, 0), (4, 1, 0)],
             held_out=np.array([False, False, False, True]),
@@ -223,9 +223,7 @@ def test_users_with_fewer_training_events_are_left_out():
         for kept_pairs, all_pairs in zip(pairs(left), pairs(SPLIT), strict=True):
             assert kept_pairs == {(user, item) for user, item in all_pairs if 10 * user in users}
         assert left.item_ids.tolist() == SPLIT.item_ids.tolist()  # all stay candidates
-    with pytest.raises(
-        DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"
-    ):
+    with pytest.raises(DataError, match=r"split.min_training_events"):
         leave_users_out(SPLIT, 4)
 
 
@@ -249,6 +247,6 @@ def test_a_lack_of_times_names_the_option_that_takes_the_order_of_the_lines():
     events = Events(np.array([0, 0]), np.array([0, 1]), None, np.array(["u"]), np.array(["a", "b"]))
     with pytest.raises(
         ConfigError,
-        match=r"or timestamp: order \(datasets.NAME.options\) if the lines are in the order",
+        match=r"datasets.NAME.options",
     ):
         split_events(events, "last-event", "first", RNG)

@@ -167,12 +167,10 @@ def test_scores_tie_within_the_tolerance_also_as_read_from_a_file(tmp_path, tole
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [
-        pytest.param({"x": np.arange(3)}, "", id="no kind"),
         pytest.param({"kind": "tree"}, "", id="an unknown kind"),
         pytest.param(
             {"kind": "factors", "user_factors": ONES}, ": lacks item_factors", id="an array less"
         ),
-        pytest.param({"kind": "random", "key": np.arange(2)}, ", or is damaged", id="two keys"),
         pytest.param(
             {
                 "kind": "sparse similarity",

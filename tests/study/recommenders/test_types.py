@@ -44,7 +44,6 @@ function = print
 FAILING = {
     "fails": "import no_such_module",
     "ends": "import sys\nsys.exit('no licence')",
-    "typo": "class Mine(:",
 }
 
 
@@ -74,7 +73,7 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
     for wrong, says in (
         (
             {"revers": True},
-            r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type$",
+            r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type, seeds$",
         ),
         ({"reverse": 1}, r"W\.reverse: must be of type boolean, not 1$"),
         (
@@ -91,26 +90,16 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
     [
         ("own_gone.Mine", "cannot be imported: ModuleNotFoundError: No module named 'own_gone'"),
         (
-            "own_models.models.Gone",
-            "cannot be imported: AttributeError: module 'own_models.models' has no attribute",
-        ),
-        (".Mine", "cannot be imported: ValueError: Empty module name"),
-        (
             "own_fails.Mine",
             "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
         ),
         ("own_ends.Mine", "cannot be imported: SystemExit: no licence"),
-        ("own_typo.Mine", "cannot be imported: SyntaxError: invalid syntax (own_typo.py, line 1)"),
         (
             "own_models.models.function",
             "is not a subclass of sampled_metrics_study.recommenders.Recommender",
         ),
         (
             "own_models.models.PlainField",
-            "is not a dataclass whose fields are defined by `parameter`",
-        ),
-        (
-            "own_models.models.NoDataclass",
             "is not a dataclass whose fields are defined by `parameter`",
         ),
     ],
@@ -122,27 +111,6 @@ def test_what_is_wrong_is_said_in_one_line_with_key_and_path(
         check_recommender({"type": kind}, "recommenders.W")
     assert str(refused.value).startswith(f"recommenders.W.type: {kind!r} {says}")
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("entry", "says"),
-    [
-        (
-            {"type": "knn"},
-            "^unknown recommender type 'knn'; it may be ease, ials, .*, ranks, or the path of a "
-            "class, ",
-        ),
-        ({"type": "ranks"}, "^recommender of type ranks: .*path"),
-        (
-            {"type": "item-cf", "exponent": 1, "neighbors": 3},
-            "^recommender of type item-cf: .*neighbors",
-        ),
-        ({"type": "ials", "factors": 16, "alpha": 1}, "^recommender of type ials: .*alpha"),
-    ],
-)
-def test_an_error_names_the_type_and_the_parameter(entry, says):
-    with pytest.raises(ConfigError, match=says):
-        recommender(entry)
 
 
 @pytest.mark.parametrize("kind", RECOMMENDERS)

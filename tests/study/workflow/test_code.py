@@ -7,7 +7,7 @@ import pytest
 from made_up_project import Project
 
 from sampled_metrics_study import code
-from sampled_metrics_study.code import code_of, code_of_class, content, files_of_training
+from sampled_metrics_study.code import TRAINING, code_of, code_of_class, content, files_of
 from sampled_metrics_study.provenance import checksums, gathered
 from sampled_metrics_study.recommenders.registry import recommender_type
 
@@ -39,14 +39,14 @@ def test_the_digest_of_training_has_every_module_that_is_loaded(
     modules = (finished.folder / "loaded" / script).read_text(encoding="utf-8").split()
     loaded = {file_of(module) for module in modules}
     assert len(loaded) > 5
-    digested = {str(path.relative_to(SOURCE)) for path in files_of_training()}
+    digested = {str(path.relative_to(SOURCE)) for path in files_of(TRAINING)}
     assert loaded - COMPUTE_NOTHING - OF_ONE_RECOMMENDER <= digested
 
 
 def test_what_comes_before_the_metrics_does_not_depend_on_them() -> None:
     names = [
         str(path.relative_to(SOURCE / "sampled_metrics"))
-        for path in files_of_training()
+        for path in files_of(TRAINING)
         if path.is_relative_to(SOURCE / "sampled_metrics")
     ]
     folders = {name.partition("/")[0] for name in names if "/" in name}
@@ -58,7 +58,7 @@ def test_training_depends_on_its_own_recommender() -> None:
     digests = {code_of_class(recommender_type(kind)) for kind in ("ials", "item-cf", "ease")}
     assert len(digests) == 3
     registered = {"ials.py", "item_cf.py", "ease.py", "registry.py"}
-    assert not registered & {path.name for path in files_of_training()}
+    assert not registered & {path.name for path in files_of(TRAINING)}
 
 
 PLAIN = "import os\n\n\ndef double(x):\n    return 2 * x\n"
@@ -101,7 +101,10 @@ def test_the_code_of_a_class_of_ones_own_is_that_of_its_files_and_what_they_impo
         "from below_of_a_test import Below\nimport helper_of_a_test\n\n\nclass Above(Below):\n    "
         "pass\n"
     )
-    below = "from collections import OrderedDict\n\n\nclass Below(OrderedDict):\n    pass\n"
+    below = (
+        "from sampled_metrics_study.recommenders.item_cf import ItemCF\n\n\nclass "
+        "Below(ItemCF):\n    pass\n"
+    )
     digests = []
     for helper, comment in (("x = 1\n", ""), ("x = 1\n", "# a comment\n"), ("x = 2\n", "")):
         folder = tmp_path / str(len(digests))

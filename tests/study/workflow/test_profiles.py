@@ -2,6 +2,7 @@
 
 import re
 
+import psutil
 import pytest
 import yaml
 from made_up_project import ROOT, Project
@@ -25,8 +26,8 @@ ITEMS = 26_700
     ("entry", "at_least", "at_most"),
     [
         # 8 bytes for each pair of items, at least once
-        ({"type": "item-cf", "max_gigabytes": 8}, 8 * ITEMS**2, 30 * ITEMS**2),
-        ({"type": "item-cf", "neighbours": 10}, 12 * 10 * ITEMS, 4e9),
+        ({"type": "item-cf", "max_gigabytes": 8}, 8 * ITEMS**2, 16 * ITEMS**2),
+        ({"type": "item-cf", "neighbours": 10}, 12 * 10 * ITEMS, 3e8),
         ({"type": "ease"}, 16 * ITEMS**2, 30 * ITEMS**2),
         ({"type": "ials", "factors": 16}, 8 * 16 * (138_000 + ITEMS), 4e8),
         ({"type": "popularity"}, 8 * ITEMS, 1e8),
@@ -55,7 +56,16 @@ def test_jobs_ask_for_memory_by_the_facts_of_the_split(finished: Project) -> Non
     memory, _ = asked(finished, "--forceall")
     for rule in ("split", "train", "rank"):
         assert memory[rule], rule
-        assert all(1000 <= int(size) <= 4000 for size in memory[rule]), rule
+        assert all(250 <= int(size) <= 1000 for size in memory[rule]), rule
+
+
+def test_jobs_on_one_machine_share_its_memory_and_one_that_asks_for_more_runs_alone(
+    finished: Project,
+) -> None:
+    memory, _ = asked(finished, "--forceall", "--set-resources", "train:mem_mb=1000000000")
+    assert memory["train"] == {str(psutil.virtual_memory().total // 10**6)}
+    memory, _ = asked(finished, "--forceall", "--resources", "mem_mb=200")
+    assert memory["train"] == memory["rank"] == {"200"}
 
 
 @pytest.mark.slow

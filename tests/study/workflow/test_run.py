@@ -61,6 +61,7 @@ def test_the_numbers_and_what_they_are_from(finished: Project) -> None:
     stated = json.loads((results.parent / "provenance.json").read_text(encoding="utf-8"))
     ranks = {f"results/made-up/ranks/{name}.csv.gz" for name in ("X", "Y", "elsewhere")}
     assert set(stated["data"]["made-up"]) == {"made-up.zip", *ranks}
+    assert "implicit" in stated["versions"]
     assert stated["config"]["figures"]["figure-5"]["edges"] == [10, 100, 300, 1000]
 
 

@@ -247,14 +247,12 @@ def beside(script: str, ranks: str) -> list[str]:
     config = complete_config({"figures": {"figure-5": {"edges": [1]}, "figure-6": figure_6}})
     params = {
         "recommenders": ["popular", "mine"],
-        "place": "dataset",
-        "subject": "own",
         "arguments": arguments(FIGURES["dataset"], config),
     }
     outputs = {
         f"{name}_{kind}".replace("-", "_"): f"{name}.{kind}"
-        for name, figure in FIGURES["dataset"].items()
-        for kind in figure.kinds
+        for name in FIGURES["dataset"]
+        for kind in ("csv", "svg", "png")
     }
     return run_script(
         script,
@@ -266,24 +264,18 @@ def beside(script: str, ranks: str) -> list[str]:
 
 @pytest.mark.parametrize("script", ["tables", "figures"])
 def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
-    other_numbers = (
-        "popular and mine must be ranks of the same users among the same items, but they have 6 "
-    )
-    other_users = "popular and mine must have the same users to be compared: 12 are "
-    for ranks, says in (
-        ("candidates,rank\n9,1\n", other_numbers),
-        ("candidates,rank\n" + "9,1\n" * 6, other_numbers),
-        (GOOD_RANKS.replace("reader ", "other "), other_users),
-    ):
-        [line] = beside(script, ranks)
-        assert line.startswith(f"error: {says}")
+    [line] = beside(script, GOOD_RANKS.replace("reader ", "other "))
+    assert line.startswith("error: popular and mine must have the same users to be compared: ")
     assert script == "tables" or beside(script, GOOD_RANKS) == []
 
 
 def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
     Path("ranks.csv").write_text(GOOD_RANKS, encoding="utf-8")
     [line] = run_script(
-        "fidelity", input={"ranks": ["ranks.csv"] * 3}, params={"recommenders": list("XYZ")}
+        "tables",
+        input={"ranks": ["ranks.csv"] * 3},
+        output={"fidelity_csv": "fidelity.csv"},
+        params={"recommenders": list("XYZ")},
     )
     assert "its users and candidates are not those of MovieLens 1M in the paper" in line
 

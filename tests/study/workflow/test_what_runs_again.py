@@ -4,9 +4,9 @@ A job of one recommender is written with its name, as ``train X``. X has a rando
 Y has neither, and elsewhere has ready-made ranks.
 """
 
-import json
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 from docs_blocks import blocks
 from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, ratings
 
-TOY = {"toy_tables", "toy_fidelity"}
+TOY = {"toy"}
 LATER = {"tables", "figures", "summary"}
 """What depends on the ranks of all recommenders."""
 SUMMARY = {"summary"}  # it states the whole config
@@ -38,21 +38,18 @@ def made(*names: str) -> set[str]:
 
 
 SPLIT = {"split", *made("X", "Y")}
-TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 SIZES = [10, 200, 500, 5000]
 IMPORTED = {"import_ranks", *ranked("elsewhere")}
 
 CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "seed": ({"seed": 7}, {"toy_tables", "toy_fidelity", *made("X"), *jobs("sample")}),
+    "seed": ({"seed": 7}, {*TOY, *made("X"), *jobs("sample")}),
     "sha256": ({"datasets": {"made-up": {"sha256": "0" * 64}}}, {"verify", *SUMMARY}),
-    "member": ({"datasets": {"made-up": {"member": "*.dat"}}}, SPLIT),
     "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
     "ranks of a dataset": (
         {"datasets": {"made-up": {"ranks": {"Y": RANKS}}}},
         {"import_ranks", *ranked("Y")},
     ),
     "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
-    "split.min_training_events": ({"split": {"min_training_events": 2}}, SPLIT),
     "a recommender more": (
         {"recommenders": {"sharp": {"type": "item-cf", "exponent": 5}}},
         made("sharp"),
@@ -75,26 +72,19 @@ CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "estimator_model": ({"estimator_model": "design"}, LATER),
     "margin": ({"margin": 0.01}, SUMMARY),
     "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
-    # no longer the paper's
-    "toy.negatives": ({"toy": {"negatives": 98}}, {"toy_tables", *SUMMARY}),
-    "toy.metrics": (
-        {"toy": {"metrics": [*TOY_METRICS, "recall@5"]}},
-        {*TOY, "toy_figures", *SUMMARY},
-    ),
-    "toy": ({"toy": None}, SUMMARY),
     "figures.figure-2": (
         {"figures": {"figure-2": {"negatives": SIZES}}},
-        {"toy_figures", "toy_fidelity", *SUMMARY},
+        {*TOY, *SUMMARY},
     ),
-    # no longer the paper's
-    "figures.figure-4": (
-        {"figures": {"figure-4": {"estimators": ["cls"]}}},
-        {"toy_figures", *SUMMARY},
+    "no figure-5": ({"figures": {"figure-5": False}}, {"figures", *SUMMARY}),
+    "no toy": ({"toy": False}, SUMMARY),
+    "seeds of X": (
+        {"recommenders": {"X": {"seeds": [1, 2]}}},
+        {*jobs("train", "rank", "sample", names=("X seed 1", "X seed 2")), *LATER},
     ),
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
-    "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figures", *SUMMARY}),
 }
-AFTER_METRICS = {*jobs("sample"), *LATER, *TOY, "toy_figures"}
+AFTER_METRICS = {*jobs("sample"), *LATER, *TOY}
 """What runs code of the library beside that of training."""
 ALL = {"verify", *SPLIT, *IMPORTED, *AFTER_METRICS}
 FILE_EDITS = {
@@ -105,7 +95,7 @@ FILE_EDITS = {
     "src/sampled_metrics/core/ranks/exact.py": ALL,
     "src/sampled_metrics/ranking/split.py": ALL,
     "src/sampled_metrics_study/templates/summary.html": AFTER_METRICS,
-    "scripts/tables.py": {"tables", "toy_tables", "toy_fidelity", *SUMMARY},
+    "scripts/tables.py": {"tables", *SUMMARY},
     "scripts/train.py": made("X", "Y"),
     "workflow/report/table-3.rst": SUMMARY,
     "envs/environment.yaml": set(),
@@ -149,7 +139,7 @@ def planned(project: Project, *targets: str) -> set[str]:
     rules = re.findall(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", said, re.MULTILINE)
     assert rules or "Nothing to be done" in said
     planned_jobs = {
-        " ".join([rule, *re.findall(r"recommender=(\S+)", about)]) for rule, about in rules
+        " ".join([rule, *re.findall(r"recommender=([\w ]+)", about)]) for rule, about in rules
     }
     return planned_jobs - {"all"}
 
@@ -205,22 +195,41 @@ def test_what_says_nothing_new_runs_nothing(project: Project) -> None:
     assert planned(project, "--set-scatter", "users=3") == set()
 
 
-def test_a_run_says_that_jobs_used_other_versions(project: Project) -> None:
-    """A newer library is installed after training, and a margin is stated."""
-    path = project.folder / "results/made-up/models/X.json"
-    versions = json.loads(path.read_text(encoding="utf-8"))
-    used = versions["software"]["implicit"]
-    before = path.stat()
-    text = path.read_text(encoding="utf-8").replace(f'"implicit": "{used}"', '"implicit": "0.5.0"')
-    path.write_text(text, encoding="utf-8")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    edit(project, {"margin": 0.01})
-    ran = project.snakemake("results/provenance.json", "--cores", "1")
+def numbers(project: Project) -> dict[str, bytes]:
+    """The files of numbers of a study."""
+    results = project.folder / "results"
+    paths = [*results.rglob("*.csv"), *results.rglob("*.csv.gz"), *results.rglob("*.npz")]
+    return {str(path.relative_to(results)): path.read_bytes() for path in paths}
+
+
+@pytest.mark.slow
+def test_after_another_config_and_back_the_numbers_are_those_of_a_fresh_run(
+    project: Project,
+) -> None:
+    fresh = numbers(project)
+    another = reduce(
+        merged, [CONFIG_EDITS[name][0] for name in ("seed", "core", "X.factors", "metrics")]
+    )
+    for changes in (another, {}):
+        edit(project, changes)
+        ran = project.snakemake("--cores", "2")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert (numbers(project) == fresh) is (not changes)
+    assert planned(project) == set()
+
+
+def test_a_page_says_that_results_had_another_config(project: Project) -> None:
+    """The records of Snakemake are deleted, and a page is made from what is there."""
+    shutil.rmtree(project.folder / ".snakemake")
+    (project.folder / "results/summary.html").unlink()
+    edit(project, {"recommenders": {"X": {"factors": 5}}, "seed": 7})
+    ran = project.snakemake("results/summary.html", "--cores", "1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    provenance = json.loads((project.folder / "results/provenance.json").read_text("utf-8"))
-    assert "0.5.0 (train X on made-up)" in provenance["versions"]["implicit"]
-    assert used in provenance["versions"]["implicit"]
-    assert "(" not in provenance["versions"]["numpy"]
+    page = (project.folder / "results/summary.html").read_text("utf-8")
+    assert "made with another config" in page
+    assert "train X on made-up: seed, parameters" in page
+    assert "train Y on made-up" not in page
+    assert "sample Y on made-up: seed" in page
 
 
 @pytest.mark.slow

@@ -43,19 +43,19 @@ class IdColumn(NamedTuple):
     """The ids of the rows of a column.
 
     Attributes:
-        number: (rows,) the position of the id among `ids`; -1 where there is none.
+        codes: (rows,) the position of the id among `ids`; -1 where there is none.
         ids: (ids,) the distinct ids as text, ascending.
         is_inexact: (rows,) whether the id is a float that may stand for several whole numbers.
     """
 
-    number: Ints
+    codes: Ints
     ids: pd.Index
     is_inexact: NDArray[np.bool_]
 
     @property
     def text(self) -> NDArray[np.object_]:
         """The (rows,) ids as text; empty where there is none."""
-        return np.append(self.ids.to_numpy(dtype=object), "")[self.number]
+        return np.append(self.ids.to_numpy(dtype=object), "")[self.codes]
 
 
 def id_column(values: pd.Series) -> IdColumn:
@@ -65,17 +65,17 @@ def id_column(values: pd.Series) -> IdColumn:
     if values.dtype != object:  # there, True and 1 are equal, and differ as ids
         row, distinct = pd.factorize(values)
         cells = pd.Series(distinct)
-    number, ids = pd.factorize(as_text(cells), sort=True)
+    codes, ids = pd.factorize(as_text(cells), sort=True)
     if len(ids) and ids[0] == "":
-        number = number - 1
+        codes = codes - 1
         ids = ids[1:]
     # a missing cell has the row -1, which is that of what is appended
-    number_of_row = np.append(number, -1)[row]
+    code_of_row = np.append(codes, -1)[row]
     if values.dtype.kind == "f":  # which factorize may widen
         is_inexact = are_inexact(values)
     else:
         is_inexact = np.append(are_inexact(cells), False)[row]
-    return IdColumn(number_of_row, pd.Index(ids), is_inexact)
+    return IdColumn(code_of_row, pd.Index(ids), is_inexact)
 
 
 def are_inexact(values: pd.Series) -> NDArray[np.bool_]:

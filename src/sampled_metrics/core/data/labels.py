@@ -72,8 +72,8 @@ def with_index(frame: pd.DataFrame, name: str) -> pd.DataFrame:
             return frame
         index = index.rename(INDEX)
     table = frame.set_axis(index.set_names([None] * index.nlevels), axis="index")
-    for number, level in reversed(list(enumerate(index.names))):
-        labels = index.get_level_values(number)
+    for depth, level in reversed(list(enumerate(index.names))):
+        labels = index.get_level_values(depth)
         if level is None:
             if not pd.api.types.is_integer_dtype(labels.dtype):
                 raise DataError(

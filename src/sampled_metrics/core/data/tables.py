@@ -5,7 +5,7 @@
   a data frame of each block and the place of each of its rows.
 - `joined(parts)` puts the blocks together.
 - `read_parquet(stream, name)` returns a parquet file as a data frame.
-- `refuse_rows(wrong, message, place)` raises DataError for the first row that is wrong.
+- `refuse_rows(wrong, message, location)` raises DataError for the first row that is wrong.
 
 A column of a csv file is int64 where `str` writes its numbers as the file does, and text elsewhere.
 A field that a line lacks at its end is empty text. Whoever uses a column refuses its empty fields.
@@ -35,7 +35,7 @@ A longer line could fill the memory. Smaller blocks take more time, and leave mo
 SPACES = " \t"
 """Separator of fields by any number of spaces and tabs, as in files of TREC."""
 
-Place = Callable[[int], str]
+Location = Callable[[int], str]
 """Function from the index of a row to its name in messages, such as ``x.csv, line 7``."""
 
 
@@ -143,45 +143,45 @@ class Rows:
 
     Attributes:
         frame: the columns. Text is empty where there is nothing.
-        place: the place of each row.
+        location: the file and line, or row, of each row, for messages.
         skipped: how many malformed lines were left out.
     """
 
     frame: pd.DataFrame
-    place: Place
+    location: Location
     skipped: int = 0
 
 
-def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
+def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], location: Location) -> None:
     """Raise DataError for the first row where `wrong`, (rows,), is true.
 
     The message is a function of the index of the row.
     """
     rows = np.flatnonzero(wrong)
     if len(rows):
-        raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")
+        raise DataError(f"{location(int(rows[0]))}: {message(int(rows[0]))}")
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several parts as one part.
+def joined(blocks: Sequence[Rows]) -> Rows:
+    """Return the rows of several blocks as one block.
 
-    A column of whole numbers is text if it is so in another part.
+    A column of whole numbers is text if it is text in another block.
     """
-    ends = np.cumsum([len(part.frame) for part in parts])
+    ends = np.cumsum([len(block.frame) for block in blocks])
 
-    def place(row: int) -> str:
-        part = int(np.searchsorted(ends, row, side="right"))
-        return parts[part].place(row - int(ends[part]) + len(parts[part].frame))
+    def location(row: int) -> str:
+        block = int(np.searchsorted(ends, row, side="right"))
+        return blocks[block].location(row - int(ends[block]) + len(blocks[block].frame))
 
-    columns = parts[0].frame.columns
-    frames = [part.frame.set_axis(range(len(columns)), axis="columns") for part in parts]
+    columns = blocks[0].frame.columns
+    frames = [block.frame.set_axis(range(len(columns)), axis="columns") for block in blocks]
     types = pd.DataFrame([frame.dtypes for frame in frames])
     texts = dict.fromkeys(types.columns[types.nunique() > 1], str)
     if texts:
         frames = [frame.astype(texts) for frame in frames]
     frame = pd.concat(frames, ignore_index=True)
-    skipped = sum(part.skipped for part in parts)
-    return Rows(frame.set_axis(columns, axis="columns"), place, skipped)
+    skipped = sum(block.skipped for block in blocks)
+    return Rows(frame.set_axis(columns, axis="columns"), location, skipped)
 
 
 class Csv:

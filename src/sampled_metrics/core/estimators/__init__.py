@@ -247,13 +247,13 @@ def line_styles(labels: Iterable[str]) -> dict[str, int]:
     The row ``exact`` has the first style. Labels without a style of their own have the next free
     ones. The styles are those of `sampled_metrics.reporting.drawing.style`.
     """
-    numbers = {"exact": 0}
+    style_by_label = {"exact": 0}
     for entry in ESTIMATORS:
-        numbers.update(entry.lines)
+        style_by_label.update(entry.lines)
     usual_labels = {label: usual_label(label) for label in labels}
     for usual in usual_labels.values():
-        numbers.setdefault(usual, len(numbers))
-    return {label: numbers[usual] for label, usual in usual_labels.items()}
+        style_by_label.setdefault(usual, len(style_by_label))
+    return {label: style_by_label[usual] for label, usual in usual_labels.items()}
 
 
 def estimators_by_label(

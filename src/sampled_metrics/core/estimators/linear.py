@@ -355,8 +355,8 @@ class RankEstimate(LinearEstimator):
         x = np.arange(design.negatives + 1)
         n = candidates[:, np.newaxis]
         # (n - 1) x may overflow
-        whole, rest = np.divmod(n - 1, design.negatives + self.extra_divisor)
-        rank = 1 + whole * x + rest * x // (design.negatives + self.extra_divisor)
+        whole, remainder = np.divmod(n - 1, design.negatives + self.extra_divisor)
+        rank = 1 + whole * x + remainder * x // (design.negatives + self.extra_divisor)
         return np.stack([metric.of_rank(rank, n) for metric in metrics], axis=1)
 
 
@@ -466,8 +466,8 @@ def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
         projected = np.swapaxes(factor, 1, 2) @ targets[unsolved][:, :, np.newaxis]
         solutions = np.linalg.solve(upper, projected)[:, :, 0]
         # the conditions of an optimum
-        rest = targets[unsolved] - singular[unsolved] * (solutions @ steps[:, active].T)
-        slope = (singular[unsolved] * rest) @ steps
+        residuals = targets[unsolved] - singular[unsolved] * (solutions @ steps[:, active].T)
+        slope = (singular[unsolved] * residuals) @ steps
         slope_at_zero = (singular[unsolved] * targets[unsolved]) @ steps
         steepest = np.abs(slope_at_zero).max(axis=1, keepdims=True)
         is_flat = (slope <= _TOLERANCE * steepest).all(axis=1)
@@ -505,7 +505,7 @@ class BiasVariance(LinearEstimator):
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:
             raise ConfigError(
-                f"γ of a bias-variance estimator must lie in [0, 1], not {self.gamma}"
+                f"γ of a bias-variance estimator must be from 0 to 1, not {self.gamma}"
             )
 
     def __str__(self) -> str:

@@ -22,7 +22,8 @@ depend on it. So a class has the members of its smallest and of its largest n. F
 candidates, k is at most n.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,6 +52,8 @@ _PER_DEVIATION = 6.0  # cells in a standard deviation of x, for larger m
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
 _RANK = 1e-9  # smallest relative size of a dimension in which members differ
+_MOST_CELLS = 1_000  # cells of a class from which on similar m share cells
+_SIMILAR = 1.25  # largest ratio of two m that share cells
 _SCALED_FROM = 1e-12  # shares of samples from here on are scaled alike
 _KEPT = 4_000_000  # numbers of P(x | rank) that are held at a time
 # further k around the cut-off of a known mean, in standard deviations of x
@@ -103,12 +106,37 @@ def cells(users: RankClass) -> tuple[Ints, int]:
     """Return the (outcomes of the class,) cells of the outcomes, and the number of cells."""
     cell_indices = np.empty(len(users.x), dtype=np.int64)
     count = 0
-    for m in np.unique(users.negatives):
-        has_m = users.negatives == m
-        starts = _cell_starts(int(m))
-        cell_indices[has_m] = count + np.searchsorted(starts, users.x[has_m], side="right") - 1
-        count += len(starts)
+    for alike in _similar(np.unique(users.negatives).tolist()):
+        for m in alike:
+            has_m = users.negatives == m
+            cell_indices[has_m] = count + _cells_of(m, alike[0])[users.x[has_m]]
+        count += len(_cell_starts(alike[0]))
     return cell_indices, count
+
+
+def _similar(increasing: Sequence[int]) -> list[list[int]]:
+    """Return groups of increasing m that share cells.
+
+    Each m has cells of its own. If these are more than a thousand, as where most users have an m of
+    their own, similar m share cells. Otherwise most cells would be empty, and the bounds wide.
+    """
+    are_shared = sum(len(_cell_starts(m)) for m in increasing) > _MOST_CELLS
+    groups: list[list[int]] = []
+    for m in increasing:
+        if are_shared and groups and m <= _SIMILAR * groups[-1][0]:
+            groups[-1].append(m)
+        else:
+            groups.append([m])
+    return groups
+
+
+def _cells_of(negatives: int, smallest: int) -> Ints:
+    """Return the (m + 1,) cells of x = 0 … m among those of the smallest similar m.
+
+    x is in the cell of the whole number nearest to x times the smallest m, divided by m.
+    """
+    nearest = np.rint(np.arange(negatives + 1) * (smallest / max(negatives, 1)))
+    return np.searchsorted(_cell_starts(smallest), nearest, side="right") - 1
 
 
 def _cell_starts(negatives: int) -> Ints:
@@ -149,14 +177,16 @@ def mixtures(
         DataError: n or m is too large for the allowed memory.
     """
     is_binomial = users[0].replacement if replacement is None else replacement
-    users_by_m = _by_negatives(users)
     k = _members_k(users, metrics, finer, known or ())
-    # the smallest and the largest n have members of their own, unless each m has a single n
-    several = any(len({group.candidates for group in groups}) > 1 for groups in users_by_m.values())
+    # the smallest and the largest n have members of their own, unless similar m have a single n
+    several = False
+    groups = list[list[Size]]()
+    for alike in _similar(sorted({group.negatives for group in users})):
+        groups.append([group for group in users if group.negatives in alike])
+        several |= len({group.candidates for group in groups[-1]}) > 1
     ends = [min, max] if several else [max]
     mixtures_by_end = [
-        _mixtures_of_end(end, users_by_m, k, metrics, is_binomial, known is not None)
-        for end in ends
+        _mixtures_of_end(end, groups, k, metrics, is_binomial, known is not None) for end in ends
     ]
     combined = {}
     for shape in MIXTURES:
@@ -199,47 +229,51 @@ def _around(group: Size, cutoff: int) -> Ints:
     return np.clip(np.floor(ranks).astype(np.int64), 1, group.candidates)
 
 
-def _by_negatives(users: Sequence[Size]) -> dict[int, list[Size]]:
-    """Return the groups of a class by m, in increasing order."""
-    users_by_m: dict[int, list[Size]] = {}
-    for group in sorted(users, key=lambda group: group.negatives):
-        users_by_m.setdefault(group.negatives, []).append(group)
-    return users_by_m
-
-
 def _mixtures_of_end(
     end: Callable[[Iterable[int]], int],
-    users_by_m: Mapping[int, Sequence[Size]],
+    users_by_m: Sequence[Sequence[Size]],
     k: Ints,
     metrics: tuple[Metric, ...],
     is_binomial: bool,
     keeps_each_x: bool,
 ) -> dict[str, Mixture]:
-    """Return the mixture of each shape for users who have the smallest or the largest n of their m.
+    """Return the mixture of each shape for users who have the smallest or the largest n.
 
     Args:
-        end: min or max.
-        users_by_m: the groups of the class, by m.
+        end: min or max, of the users with similar m.
+        users_by_m: the groups of the class, by similar m.
         k: of the members.
         metrics: the metrics.
         is_binomial: whether P(x | r) is taken as binomial.
         keeps_each_x: whether each x is a cell, also of large m.
     """
-    total = sum(group.events for groups in users_by_m.values() for group in groups)
+    total = sum(group.events for groups in users_by_m for group in groups)
     probabilities: dict[str, list[Floats]] = {shape: [] for shape in MIXTURES}
     values: dict[str, Floats | float] = dict.fromkeys(MIXTURES, 0.0)
-    for m, groups in users_by_m.items():
+    for groups in users_by_m:
+        events = Counter[int]()
+        for group in groups:
+            events[group.negatives] += group.events
+        smallest = min(events)
+        largest = max(events)
         check_memory_limit(
-            (16 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer"
+            (16 * len(k), largest + 1),
+            f"what samples of {largest} negatives can show",
+            "take fewer",
         )
         n = end(group.candidates for group in groups)
-        share = sum(group.events for group in groups) / total
-        starts = np.arange(m + 1) if keeps_each_x else _cell_starts(m)
-        members = _members(n, m, k, metrics, is_binomial)
-        for shape, (member_probabilities, member_values) in members.items():
-            in_cells = np.add.reduceat(member_probabilities, starts, axis=1)
-            probabilities[shape].append(share * in_cells)
-            values[shape] = values[shape] + share * member_values
+        for m in sorted(events):
+            share = events[m] / total
+            cell_of_x = np.arange(m + 1) if keeps_each_x else _cells_of(m, smallest)
+            taken, starts = np.unique(cell_of_x, return_index=True)
+            members = _members(n, m, largest, k, metrics, is_binomial)
+            for shape, (member_probabilities, member_values) in members.items():
+                in_cells = share * np.add.reduceat(member_probabilities, starts, axis=1)
+                if m == smallest:
+                    probabilities[shape].append(in_cells)
+                else:
+                    probabilities[shape][-1][:, taken] += in_cells
+                values[shape] = values[shape] + share * member_values
     return {
         shape: Mixture(np.hstack(probabilities[shape]), np.asarray(values[shape]))
         for shape in MIXTURES
@@ -264,18 +298,22 @@ def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
 def _members(
     candidates: int,
     negatives: int,
+    most_negatives: int,
     k: Ints,
     metrics: tuple[Metric, ...],
     is_binomial: bool,
 ) -> dict[str, tuple[Floats, Floats]]:
     """Return what the members of each shape show, for one n and m.
 
-    They are (members, m + 1) probabilities of x, and (members, metrics) values.
+    They are (members, m + 1) probabilities of x, and (members, metrics) values. The nodes of sums
+    over ranks are those of the largest similar m.
     """
     k = np.minimum(k, candidates)
     half = max(1, candidates // 2)
     distinct, which = np.unique(k, return_inverse=True)
-    sums, sums_by_rank = _sums_up_to(distinct, candidates, negatives, metrics, is_binomial)
+    sums, sums_by_rank = _sums_up_to(
+        distinct, candidates, negatives, most_negatives, metrics, is_binomial
+    )
     size = distinct[:, np.newaxis].astype(np.float64)
     single = np.diff(sums, axis=0, prepend=0.0) / np.diff(size, axis=0, prepend=0.0)
     uniform = sums / size
@@ -299,6 +337,7 @@ def _sums_up_to(
     k: Ints,
     candidates: int,
     negatives: int,
+    most_negatives: int,
     metrics: tuple[Metric, ...],
     is_binomial: bool,
 ) -> tuple[Floats, Floats]:
@@ -307,7 +346,8 @@ def _sums_up_to(
     Both are (k, m + 1 + metrics). In the second, each rank counts as often as its number says.
     """
     design = SamplingDesign(max(negatives, 1), is_binomial)
-    nodes = rank_nodes(candidates, design, tuple(map(int, k)))
+    nodes_design = SamplingDesign(max(most_negatives, 1), is_binomial)
+    nodes = rank_nodes(candidates, nodes_design, tuple(map(int, k)))
     ends = np.concatenate(([0], np.searchsorted(nodes.ranks, k, side="right")))
     # each row has the weights of the nodes from one k to the next
     shape = (len(k), len(nodes.ranks))

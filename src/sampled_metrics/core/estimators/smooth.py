@@ -66,10 +66,10 @@ class Smooth(RankPrior):
         size = max(1, _ENTRIES // (basis.shape[1] * len(basis)))
 
         def solve(counts: Floats) -> Floats:
-            parts = [counts[start : start + size] for start in range(0, len(counts), size)]
+            batches = [counts[start : start + size] for start in range(0, len(counts), size)]
             means = [
-                _Posterior(part, m_indices, likelihood, nodes.weights, basis, penalty).mean()
-                for part in parts
+                _Posterior(batch, m_indices, likelihood, nodes.weights, basis, penalty).mean()
+                for batch in batches
             ]
             return np.concatenate(means)
 
@@ -87,8 +87,8 @@ def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:
     intervals = int(np.ceil(length / np.log(2)))
     width = length / intervals
     knots = np.arange(-_DEGREE, intervals + _DEGREE + 1.0)
-    places = np.clip(np.log((ranks + 1) / 2) / width, 0, intervals)
-    splines = BSpline.design_matrix(places, knots, _DEGREE).toarray()
+    knot_units = np.clip(np.log((ranks + 1) / 2) / width, 0, intervals)
+    splines = BSpline.design_matrix(knot_units, knots, _DEGREE).toarray()
     sums = np.cumsum(splines[:, ::-1], axis=1)[:, -2::-1]  # of the splines j + 1 and later
     differences = np.diff(np.eye(sums.shape[1]), axis=0)
     between = (np.arange(len(differences)) + 0.5) / len(differences)

@@ -373,31 +373,23 @@ class ShapeEstimate(Estimate):
         sums = np.bincount(cell_indices, counts[rank_class.outcomes], minlength=cells_in_all)
         return sums.astype(np.float64)
 
-    def bounding_weights(
-        self, fits: Fits, deviations: float, wanted: Sequence[int] | None = None
-    ) -> Bounds:
+    def bounding_weights(self, fits: Fits, deviations: float) -> Bounds:
         """Return the weights of the metrics whose bounds are best at so many standard errors.
-
-        If indices of metrics are given as `wanted`, the weights of the others are NaN.
 
         The standard errors of a class are a part of those of the mean of all users: √(its share of
         the users). A class without users in the fitted sample has the largest, or smallest, value
         of a metric as its weights.
         """
         shape = (2, len(self.metrics))
-        wanted = range(len(self.metrics)) if wanted is None else wanted
         weights = np.full((*shape, len(self.outcomes)), np.nan)
-        smallest = np.full(shape, np.nan)
-        largest = np.full(shape, np.nan)
-        fitted = np.full(shape, np.nan)
-        smallest[:, wanted] = np.inf
-        largest[:, wanted] = -np.inf
-        fitted[:, wanted] = 0.0
+        smallest = np.full(shape, np.inf)
+        largest = np.full(shape, -np.inf)
+        fitted = np.zeros(shape)
         total = sum(fit.users for _, fit in fits if fit)
         for (rank_class, fit), (_, by_shape) in zip(fits, self._classes, strict=True):
             share = fit.users / total if fit else 0.0
             cell_indices, cells_in_all = cells(rank_class)
-            for metric in wanted:
+            for metric in range(len(self.metrics)):
                 values = by_shape[FREE].values[:, metric]
                 extremes = (values.min(), values.max())
                 for end, side in enumerate((-1, 1)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -27,10 +27,10 @@ from sampled_metrics.core.estimators import (
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.evaluation.comparison import Comparison, ValuesOfUsers
 from sampled_metrics.core.evaluation.evaluate import (
-    about_metrics,
     about_several_metrics,
     checked_metrics,
     from_readers,
+    undefined_metrics,
 )
 from sampled_metrics.core.evaluation.kinds import cautions_of
 from sampled_metrics.core.evaluation.phrases import condition
@@ -39,12 +39,12 @@ from sampled_metrics.core.evaluation.standings import Standings, best_of
 from sampled_metrics.core.evaluation.values import (
     NO_BIAS,
     UserValues,
-    places_of_runs,
+    ranks_of_runs,
     values_of_runs,
 )
 from sampled_metrics.core.evaluation.verdict import (
     Conclusion,
-    Size,
+    Lead,
     Verdict,
     adjusted,
     conclusion_of,
@@ -63,6 +63,7 @@ from sampled_metrics.core.ranks.runs import (
     read_runs,
     require_comparable,
 )
+from sampled_metrics.core.ranks.sampled import POPULARITY
 from sampled_metrics.core.ranks.table import Table, span
 from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.errors import ConfigError, DataError
@@ -83,6 +84,43 @@ class CompareOptions:
     groups: Groups = False
     confidence_level: float = 0.95
     best: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError if an option is out of its range."""
+        require_confidence_level(self.confidence_level)
+        if self.best is not None:
+            require_whole(2, None, best=self.best)
+        if self.margin is not None:
+            Margin.from_given(self.margin)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> CompareOptions:
+        """Return the options that are keys of a config; its other keys are left out."""
+        names = [option.name for option in fields(cls)]
+        return cls(**{name: config[name] for name in names if name in config})
+
+    @property
+    def smallest_difference(self) -> Margin | None:
+        """The margin; None without one."""
+        return None if self.margin is None else Margin.from_given(self.margin)
+
+    @property
+    def on_pairs(self) -> list[str]:
+        """The names of the options that were given, and that are for pairs of recommenders."""
+        return [
+            option.name
+            for option in fields(self)
+            if option.name not in _OF_EVALUATE and getattr(self, option.name) != option.default
+        ]
+
+    def require_possible(self, metrics: Mapping[str, Metric]) -> None:
+        """Raise ConfigError if the margin is too large for one of the metrics, by label."""
+        if self.smallest_difference is not None:
+            self.smallest_difference.require_possible(metrics)
+
+
+_OF_EVALUATE = ("metrics", "groups", "confidence_level", "best")
+"""Options that have a meaning for a single recommender, too."""
 
 
 @on_one_thread
@@ -150,8 +188,8 @@ def compare(
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than
         two recommenders), value_a, value_b, difference (b - a), low, high, p_value (two-sided),
-        conclusion (a name, undecided, or no verdict; the name of a recommender that is called so is
-        in quotation marks), users. With a margin, the conclusion may be equivalent, which means
+        conclusion (a name, undecided, or no verdict; a recommender with one of these names is in
+        quotation marks), users. With a margin, the conclusion may be equivalent, which means
         that the interval is within ± the margin, and there are more columns: relative (the
         difference as a part of the worse value), higher_a and higher_b (shares of users for whom
         each ranks the held-out item higher, or whose list has the higher metric; missing for staged
@@ -211,12 +249,13 @@ def compare(
 def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Comparison:
     """Compare recommenders as `compare` does, with its options as one object."""
     # --- read and check
-    confidence_level = require_confidence_level(options.confidence_level)
-    best = options.best
-    if best is not None:
-        require_whole(2, None, best=best)
-    margin = None if options.margin is None else Margin.from_given(options.margin)
     recommenders = read_runs(ranks, "compare", needs_names=True)
+    for runs in recommenders:
+        if runs.first_table.design.get("drawn") == POPULARITY:
+            raise DataError(
+                f"{runs.name}: ranks among negatives that are drawn by popularity order no "
+                "recommenders; draw negatives uniformly, or rank all candidates"
+            )
     if len(recommenders) < 2:
         raise DataError(
             "compare takes two recommenders or more, not "
@@ -228,43 +267,43 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     for runs in recommenders:
         for table in runs.tables:
             table.check_metrics(measures)
-    if margin is not None:
-        margin.require_possible(measures)
+    options.require_possible(measures)
     label, corrector = _single_estimator(options.estimator, first_table)
     setting = Setting(
-        confidence_level=confidence_level,
+        confidence_level=float(options.confidence_level),
         parameters=first_table.description,
         names=tuple(runs.name for runs in recommenders),
-        margin=margin,
+        margin=options.smallest_difference,
         estimator=label,
         is_uncorrected=corrector is not None and corrector.is_uncorrected,
     )
     recommenders_by_group, left_out = runs_by_group(recommenders, options.groups)
 
     # --- values
-    all_users = _part("", recommenders, measures, corrector, setting)
+    all_users = _users_of_group("", recommenders, measures, corrector, setting)
     # the error rate is divided among the groups, by Bonferroni's inequality
-    level_of_group = 1 - (1 - confidence_level) / max(len(recommenders_by_group), 1)
+    level_of_group = 1 - (1 - setting.confidence_level) / max(len(recommenders_by_group), 1)
     setting_of_group = replace(setting, confidence_level=level_of_group)
-    parts = [all_users]
+    samples = [all_users]
     for group, recommenders_of_group in recommenders_by_group.items():
-        parts.append(_part(group, recommenders_of_group, measures, corrector, setting_of_group))
+        samples.append(
+            _users_of_group(group, recommenders_of_group, measures, corrector, setting_of_group)
+        )
 
     # --- families
     names = list(setting.names)
-    if best is not None and best < len(names):
+    if options.best is not None and options.best < len(names):
         by_first_metric = {
             name: float(values.point[0]) for name, values in all_users.values.items()
         }
-        names = best_of(by_first_metric, best)
+        names = best_of(by_first_metric, options.best)
     questions, not_answered = answerable(all_users.values, recommenders)
-    families = [_family(part, question) for part in parts for question in questions]
+    families = [_family(sample, question) for sample in samples for question in questions]
 
     # --- verdicts
     verdicts = list[Verdict]()
     for family in families:
-        verdicts += verdicts_of(family, names, margin)
-    verdicts = [_with_assumption(verdict, families, setting) for verdict in verdicts]
+        verdicts += verdicts_of(family, names, options)
     verdicts = adjusted(verdicts, has_all_pairs=len(names) == len(setting.names))
     overall = [verdict for verdict in verdicts if not verdict.group]
     by_group = [verdict for verdict in verdicts if verdict.group]
@@ -278,12 +317,12 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
     findings += about_several_metrics(verdict.metric for verdict in overall if verdict.has_interval)
-    findings += _about_part(all_users, families, names, recommenders, corrector, setting)
+    findings += _about_users(all_users, families, names, recommenders, corrector)
     if by_group:
         findings += [verdict for verdict in by_group if verdict.is_defined]
-        for part in parts[1:]:
-            findings_of_part = _about_part(part, families, names, recommenders, corrector, setting)
-            findings += about(cautions_of(findings_of_part), group=part.group)
+        for sample in samples[1:]:
+            findings_of_group = _about_users(sample, families, names, recommenders, corrector)
+            findings += about(cautions_of(findings_of_group), group=sample.group)
         adjustment = {"groups": len(recommenders_by_group), "level": level_of_group}
         findings.append(Finding("groups-adjusted", values=adjustment))
         findings += left_out
@@ -326,46 +365,41 @@ def _require_equal_negatives(
     """
     if all(metric.linear_in_rank for metric in metrics.values()):
         return
-    tables = [
-        (runs.name, table, users)
-        for runs in recommenders
-        for table, users in zip(runs.tables, runs.users, strict=True)
-    ]
-    sorted_negatives = [
-        table.negatives[np.lexsort((table.negatives, users))] for _, table, users in tables
-    ]
-    for (name, table, _), negatives in zip(tables, sorted_negatives, strict=True):
-        if not np.array_equal(negatives, sorted_negatives[0]):
-            first_name, first_table, _ = tables[0]
-            raise DataError(
-                f"{first_name} has {span(first_table.negatives, 'd')} negatives and {name} "
-                f"{span(table.negatives, 'd')}; sampled metrics with different numbers of "
-                f"negatives are not comparable with {estimator}: use {enumerated(BOUNDS, 'or')}"
-            )
+    leading = recommenders[0]
+    order = np.lexsort((leading.first_table.negatives, leading.users[0]))
+    expected = leading.first_table.negatives[order]
+    for runs in recommenders:
+        for table, users in zip(runs.tables, runs.users, strict=True):
+            if not np.array_equal(table.negatives[np.lexsort((table.negatives, users))], expected):
+                raise DataError(
+                    f"{leading.name} has {span(expected, 'd')} negatives and {runs.name} "
+                    f"{span(table.negatives, 'd')}; sampled metrics with different numbers of "
+                    f"negatives are not comparable with {estimator}: use {enumerated(BOUNDS, 'or')}"
+                )
 
 
 # --- values ---
 
 
 @dataclass(frozen=True)
-class Part:
+class Users:
     """All users, or those of a group, with their values.
 
     Attributes:
         group: the group; empty for all users.
-        confidence_level: probability that the intervals of all pairs hold together.
+        setting: with the probability that the intervals of all pairs hold together.
         metrics: the metrics by label.
         values: by recommender.
-        places: by recommender, as `places_of_runs` returns them; empty without a margin.
+        ranks: by recommender, as `ranks_of_runs` returns them; empty without a margin.
         ids: (users,) the users, or their numbers from 1.
         findings: on how users were paired, and on what was read.
     """
 
     group: str
-    confidence_level: float
+    setting: Setting
     metrics: Mapping[str, Metric]
     values: Mapping[str, UserValues]
-    places: Mapping[str, Floats]
+    ranks: Mapping[str, Floats]
     ids: NDArray[Any]
     findings: Sequence[Finding]
 
@@ -375,50 +409,50 @@ class Family:
     """The pairs of all recommenders, whose intervals of a metric hold together.
 
     Attributes:
-        part: the users.
+        sample: the users.
         question: new runs or these runs; empty without several seeds.
         values: by recommender.
         rates: (metrics,) error rate of the interval of each pair.
         finding: how the intervals hold together.
     """
 
-    part: Part
+    sample: Users
     question: str
     values: Mapping[str, UserValues]
     rates: Floats
     finding: Finding
 
 
-def _part(
+def _users_of_group(
     group: str,
     recommenders: Sequence[Runs],
     metrics: Mapping[str, Metric],
     estimator: Estimator | None,
     setting: Setting,
-) -> Part:
+) -> Users:
     """Return the users of a group, who are paired, with their values by all recommenders."""
     numbered, on_pairing = paired(recommenders)
     if estimator is not None and estimator.assumed_shape is None:
         _require_equal_negatives(numbered, metrics, setting.estimator)
     rate = (1 - setting.confidence_level) / comb(len(numbered), 2)
     values = dict[str, UserValues]()
-    places = dict[str, Floats]()
+    ranks = dict[str, Floats]()
     for runs in late_progress(numbered):
         values[runs.name] = values_of_runs(runs, list(metrics.values()), estimator, rate)
         if setting.margin is not None:
-            places[runs.name] = places_of_runs(runs, values[runs.name])
+            ranks[runs.name] = ranks_of_runs(runs, values[runs.name])
     # NaN, as a metric that is not defined is, if the value of any recommender is NaN
     points = np.sum([user_values.point for user_values in values.values()], axis=0)
     tables = [(runs.name, table) for runs in numbered for table in runs.tables]
-    return Part(
+    return Users(
         group=group,
-        confidence_level=setting.confidence_level,
+        setting=setting,
         metrics=metrics,
         values=values,
-        places=places,
+        ranks=ranks,
         ids=ids_of_users(numbered),
         findings=[
-            *about_metrics(numbered[0].first_table, metrics, points),
+            *undefined_metrics(metrics, points),
             *on_pairing,
             *from_readers(tables),
         ],
@@ -428,17 +462,17 @@ def _part(
 # --- families ---
 
 
-def _family(part: Part, question: str) -> Family:
-    """Return all pairs of a part, with the error rates at which their intervals hold together.
+def _family(sample: Users, question: str) -> Family:
+    """Return the family of all pairs, with the error rates at which their intervals hold together.
 
     They do by the largest of several t where each user has one value and the users are the only
     chance, else by Bonferroni's inequality.
     """
-    values = dict(part.values)
+    values = dict(sample.values)
     if question == THESE_RUNS:
-        for name, user_values in part.values.items():
+        for name, user_values in sample.values.items():
             values[name] = user_values.of_these_runs()
-    alpha = 1 - part.confidence_level
+    alpha = 1 - sample.setting.confidence_level
     pairs = comb(len(values), 2)
     if question == NEW_RUNS and pairs > 1:
         own = [spread for user_values in values.values() for spread in user_values.spreads]
@@ -453,52 +487,55 @@ def _family(part: Part, question: str) -> Family:
     else:
         method = BONFERRONI
 
-    rates = np.full(len(part.metrics), alpha / pairs)
+    rates = np.full(len(sample.metrics), alpha / pairs)
     if method == LARGEST_T:
-        for number in range(len(part.metrics)):
-            by_recommender = np.stack([user_values.low[number] for user_values in values.values()])
-            rates[number] = max_t_rate(by_recommender, alpha)
+        for index in range(len(sample.metrics)):
+            by_recommender = np.stack([user_values.low[index] for user_values in values.values()])
+            rates[index] = max_t_rate(by_recommender, alpha)
 
     facts: dict[str, Any] = {"pairs": pairs, "method": method}
     facts["rate"] = alpha / pairs if method == BONFERRONI else 0.0
     if question:
         facts["inference"] = question
     facts["metric_of"] = of_runs("a metric", question)
-    return Family(part, question, values, rates, Finding("family", values=facts))
+    return Family(sample, question, values, rates, Finding("family", values=facts))
 
 
 # --- verdicts ---
 
 
-def verdicts_of(family: Family, names: Sequence[str], margin: Margin | None) -> list[Verdict]:
+def verdicts_of(family: Family, names: Sequence[str], options: CompareOptions) -> list[Verdict]:
     """Return the verdicts on all pairs of the named recommenders, by metric.
 
     Their p-values are not adjusted yet.
     """
+    margin = options.smallest_difference
     by_pair = list[list[Verdict]]()
     for name_a, name_b in late_progress(list(combinations(names, 2))):
         a = family.values[name_a]
         b = family.values[name_b]
         gap = b.minus(a)
         ends = gap.interval(family.rates, test=True)
+        clause = _clause({name_a: a, name_b: b}, family.sample.setting)
         verdicts = [
             Verdict(
                 metric=label,
                 a=name_a,
                 b=name_b,
-                value_a=float(a.point[number]),
-                value_b=float(b.point[number]),
-                difference=float(gap.point[number]),
-                low=float(ends.low[number]),
-                high=float(ends.high[number]),
-                p_value=float(ends.p_value[number]),
-                conclusion=conclusion_of(gap.point[number], ends.low[number], ends.high[number]),
+                value_a=float(a.point[index]),
+                value_b=float(b.point[index]),
+                difference=float(gap.point[index]),
+                low=float(ends.low[index]),
+                high=float(ends.high[index]),
+                p_value=float(ends.p_value[index]),
+                conclusion=conclusion_of(gap.point[index], ends.low[index], ends.high[index]),
                 users=gap.users,
                 is_bounded=not gap.one_value,
-                group=family.part.group,
+                assumes="" if np.isnan(ends.low[index]) else clause,
+                group=family.sample.group,
                 inference=family.question,
             )
-            for number, label in enumerate(family.part.metrics)
+            for index, label in enumerate(family.sample.metrics)
         ]
         by_pair.append(verdicts if margin is None else _with_margin(verdicts, family, margin))
     # the rows of a metric are together
@@ -533,44 +570,46 @@ def _with_margin(verdicts: Sequence[Verdict], family: Family, margin: Margin) ->
     # ranks are the same for all metrics
     higher_a, higher_b = (
         np.broadcast_to(shares, len(verdicts))
-        for shares in _shares_ranked_higher(family.part.places[name_a], family.part.places[name_b])
+        for shares in _shares_ranked_higher(
+            family.sample.ranks[name_a], family.sample.ranks[name_b]
+        )
     )
 
     with_margin = []
-    for number, verdict in enumerate(verdicts):
+    for index, verdict in enumerate(verdicts):
         conclusion = verdict.conclusion
-        if conclusion is Conclusion.UNDECIDED and are_within[number]:
+        if conclusion is Conclusion.UNDECIDED and are_within[index]:
             conclusion = Conclusion.EQUIVALENT
-        size = Size.UNKNOWN
+        size = Lead.UNKNOWN
         if verdict.better is not None:
-            low, high = (excess_b if verdict.better == name_b else excess_a)[:, number]
+            low, high = (excess_b if verdict.better == name_b else excess_a)[:, index]
             if low > EQUAL:
-                size = Size.MORE
+                size = Lead.MORE
             elif high < -EQUAL:
-                size = Size.LESS
+                size = Lead.LESS
         worse = min(verdict.value_a, verdict.value_b)
         with_margin.append(
             replace(
                 verdict,
                 conclusion=conclusion,
                 relative=verdict.difference / worse if worse > 0 else np.nan,
-                higher_a=float(higher_a[number]),
-                higher_b=float(higher_b[number]),
+                higher_a=float(higher_a[index]),
+                higher_b=float(higher_b[index]),
                 size=size,
             )
         )
     return with_margin
 
 
-def _shares_ranked_higher(places_a: Floats, places_b: Floats) -> tuple[Floats, Floats]:
+def _shares_ranked_higher(ranks_a: Floats, ranks_b: Floats) -> tuple[Floats, Floats]:
     """Return the shares of the users for whom a ranks higher, and of those for whom b does.
 
-    Parameters are (1 or metrics, users) places. The shares are (1 or metrics,), and NaN where some
-    places are not known.
+    Parameters are (1 or metrics, users) ranks. The shares are (1 or metrics,), and NaN where some
+    ranks are not known.
     """
-    are_known = np.isfinite(places_a - places_b).all(axis=1)
-    higher_a = np.where(are_known, (places_b - places_a > EQUAL).mean(axis=1), np.nan)
-    higher_b = np.where(are_known, (places_a - places_b > EQUAL).mean(axis=1), np.nan)
+    are_known = np.isfinite(ranks_a - ranks_b).all(axis=1)
+    higher_a = np.where(are_known, (ranks_b - ranks_a > EQUAL).mean(axis=1), np.nan)
+    higher_b = np.where(are_known, (ranks_a - ranks_b > EQUAL).mean(axis=1), np.nan)
     return higher_a, higher_b
 
 
@@ -585,7 +624,9 @@ def _who_ranks_higher(
     There is none if ranks are not known. Lists have no ranks: their shares of users are those of a
     metric.
     """
-    have_ranks = all(table.places is not None for runs in recommenders for table in runs.tables)
+    have_ranks = all(
+        table.expected_above is not None for runs in recommenders for table in runs.tables
+    )
     if len(setting.names) > 2 or not have_ranks or np.isnan(verdict.higher_a):
         return []
     shares = {
@@ -596,56 +637,53 @@ def _who_ranks_higher(
     return [Finding("higher", names=setting.names, values=shares)]
 
 
-def _about_part(
-    part: Part,
+def _about_users(
+    sample: Users,
     families: Sequence[Family],
     names: Sequence[str],
     recommenders: Sequence[Runs],
     estimator: Estimator | None,
-    setting: Setting,
 ) -> list[Finding]:
-    """Return findings on the intervals of a part, and on its values.
+    """Return findings on the intervals of some users, and on their values.
 
     They say what the intervals are of, how they hold together, and what they assume.
     """
-    families_of_part = [family for family in families if family.part is part]
+    setting = sample.setting
+    families_of_sample = [family for family in families if family.sample is sample]
     findings = list[Finding]()
-    have_intervals = any(values.has_interval for values in part.values.values())
+    have_intervals = any(values.has_interval for values in sample.values.values())
     if setting.margin is not None and have_intervals:
         findings.append(_on_margin(setting.margin, setting.confidence_level))
-    if len(names) < len(part.values):
-        findings.append(_on_best_pairs(part, families_of_part, names))
+    if len(names) < len(sample.values):
+        findings.append(_on_best_pairs(sample, families_of_sample, names))
     elif have_intervals and len(names) > 2:
-        findings += [family.finding for family in families_of_part]
+        findings += [family.finding for family in families_of_sample]
     # the AUC of a sample has no bias, so that there is nothing to assume
-    is_auc_alone = all(metric.linear_in_rank for metric in part.metrics.values())
+    is_auc_alone = all(metric.linear_in_rank for metric in sample.metrics.values())
     if not (setting.is_uncorrected and is_auc_alone):
-        values_of_names = {name: part.values[name] for name in names}
+        values_of_names = {name: sample.values[name] for name in names}
         findings += _about_intervals(values_of_names, estimator, setting)
     if have_intervals:
-        questions = [family.question for family in families_of_part]
+        questions = [family.question for family in families_of_sample]
         findings += about_seeds(questions, recommenders)
-    for name, values in part.values.items():
+    for name, values in sample.values.items():
         findings += about(values.findings, name)
-    return [*findings, *part.findings]
+    return [*findings, *sample.findings]
 
 
-def _on_best_pairs(part: Part, families: Sequence[Family], names: Sequence[str]) -> Finding:
+def _on_best_pairs(sample: Users, families: Sequence[Family], names: Sequence[str]) -> Finding:
     """Return the finding that only pairs of the best recommenders are in the rows.
 
     Their intervals hold together by a method, or by one for each question.
     """
-    method_by_question = {family.question: family.finding.values["method"] for family in families}
-    methods = list(dict.fromkeys(method_by_question.values()))
-    if len(methods) > 1:
-        methods = [of_runs(method, question) for question, method in method_by_question.items()]
+    methods = dict.fromkeys(family.finding.values["method"] for family in families)
     facts = {
         "most": len(names),
-        "recommenders": len(part.values),
+        "recommenders": len(sample.values),
         "pairs": families[0].finding.values["pairs"],
         "method": " and ".join(methods),
     }
-    return Finding("best-pairs", next(iter(part.metrics)), values=facts)
+    return Finding("best-pairs", next(iter(sample.metrics)), values=facts)
 
 
 def _about_intervals(
@@ -668,44 +706,36 @@ def _about_intervals(
         if is_approximate and with_interval:
             findings.append(Finding("approximate", values={"estimator": setting.estimator}))
         return findings
-    pairs_by_assumption = dict[tuple[str, str], list[str]]()
-    for a, b in with_interval:
-        assumption = _assumed(values[a], values[b], a, b)
-        pairs_by_assumption.setdefault(assumption, []).append(f"{a} and {b}")
-    for (assumed, clause), texts in pairs_by_assumption.items():
-        whose = f" of {', '.join(texts)}" if len(pairs_by_assumption) > 1 else ""
+    pairs_by_assumption = grouped(
+        with_interval, lambda pair: _assumed({name: values[name] for name in pair})
+    )
+    for (assumed, clause), pairs_of_assumption in pairs_by_assumption.items():
+        pairs_in_words = ", ".join(f"{a} and {b}" for a, b in pairs_of_assumption)
+        whose = f" of {pairs_in_words}" if len(pairs_by_assumption) > 1 else ""
         facts = {"assumption": assumed, "condition": clause, "whose": whose}
         findings.append(Finding("assumes", values=facts))
     return findings
 
 
-def _assumed(a: UserValues, b: UserValues, name_a: str, name_b: str) -> tuple[str, str]:
+def _assumed(values: Mapping[str, UserValues]) -> tuple[str, str]:
     """Return what the interval of a pair assumes by strict bounds: its label, and as a clause.
 
     If the interval of one recommender has fallen back to free, the clause names the other one.
     """
-    decreasing = [
-        name for name, values in ((name_a, a), (name_b, b)) if values.assumes == DECREASING
-    ]
+    decreasing = [name for name, user_values in values.items() if user_values.assumes == DECREASING]
     assumption = DECREASING if decreasing else FREE
     only = f" for {decreasing[0]}" if len(decreasing) == 1 else ""
     return assumption, condition(assumption) + only
 
 
-def _with_assumption(verdict: Verdict, families: Sequence[Family], setting: Setting) -> Verdict:
-    """Return a verdict with what its interval assumes, as a clause; exact ranks assume nothing."""
-    if not setting.estimator or setting.is_uncorrected or not verdict.has_interval:
-        return verdict
-    values = next(
-        family.values
-        for family in families
-        if (family.part.group, family.question) == (verdict.group, verdict.inference)
-    )
-    if values[verdict.a].assumes == NO_BIAS:
-        bias = f", if the bias of {estimator_name(setting.estimator)} is equal for both"
-        return replace(verdict, assumes=bias)
-    assumption, clause = _assumed(values[verdict.a], values[verdict.b], verdict.a, verdict.b)
-    return verdict if assumption == FREE else replace(verdict, assumes=f", {clause}")
+def _clause(values: Mapping[str, UserValues], setting: Setting) -> str:
+    """Return what the interval of a pair assumes, as a clause; exact ranks assume nothing."""
+    if not setting.estimator or setting.is_uncorrected:
+        return ""
+    if all(user_values.assumes == NO_BIAS for user_values in values.values()):
+        return f", if the bias of {estimator_name(setting.estimator)} is equal for both"
+    assumption, clause = _assumed(values)
+    return "" if assumption == FREE else f", {clause}"
 
 
 def _on_order(verdicts: Sequence[Verdict], are_best: bool) -> list[Finding]:

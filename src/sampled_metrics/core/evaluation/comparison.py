@@ -15,6 +15,7 @@ from sampled_metrics.core.evaluation.result import Result
 from sampled_metrics.core.evaluation.standings import Standings
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.core.evaluation.verdict import Verdict, verdict_of_row
+from sampled_metrics.core.evaluation.wording import assumed
 from sampled_metrics.core.evaluation.words.captions import letters, over_runs
 from sampled_metrics.core.findings import grouped
 from sampled_metrics.core.inference.setting import Setting
@@ -103,19 +104,17 @@ class Comparison(Result):
 
     def _verdicts_of_rows(self) -> list[Verdict] | None:
         """Return the verdicts of the rows; None if a row does not say which one it is."""
-        rows = self.to_dict("records")
-        if "metric" not in self or len({self._key(row) for row in rows}) < len(rows):
+        if "metric" not in self:
             return None
+        rows = self.to_dict("records")
         verdicts = [verdict_of_row(row, self.findings, self.setting.names) for row in rows]
         known = [verdict for verdict in verdicts if verdict is not None]
+        if len(set(known)) < len(known):
+            return None
         # a metric that is not defined has no verdict
         rows_without = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict is None]
         are_undefined = all(np.isnan(row.get("difference", 0.0)) for row in rows_without)
         return known if are_undefined else None
-
-    @staticmethod
-    def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(row.get(name) for name in ("group", "inference", "metric", "a", "b"))
 
     @property
     def by_user(self) -> pd.DataFrame:
@@ -172,9 +171,10 @@ class Comparison(Result):
 
     @property
     def _latex_note(self) -> str:
-        parameters = f"{self.setting.parameters}. " if self.setting.parameters else ""
-        runs = f" {over_runs(self['inference'])}" if "inference" in self else ""
-        return f"{parameters}{letters(self.setting, by_group='group' in self)}{runs}"
+        convention = letters(self.setting, by_group="group" in self)
+        runs = over_runs(self["inference"]) if "inference" in self else ""
+        assumptions = assumed(self.findings, self.setting)
+        return " ".join(filter(None, [self._latex_parameters, convention, runs, *assumptions]))
 
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of each group, with the letters of its standings.

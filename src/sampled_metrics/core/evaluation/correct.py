@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._defaults import ESTIMATORS, METRICS
+from sampled_metrics._defaults import DEFAULT_ESTIMATORS, DEFAULT_METRICS
 from sampled_metrics.checks import TOLERANCE, Floats, require_confidence_level
 from sampled_metrics.core.estimators import (
     Estimate,
@@ -18,9 +18,9 @@ from sampled_metrics.core.estimators import (
 )
 from sampled_metrics.core.estimators.rank_distribution import MaximumLikelihood
 from sampled_metrics.core.estimators.strict_bounds import has_bounds
-from sampled_metrics.core.evaluation.evaluate import about_metrics, from_readers
+from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.questions import THESE_RUNS, about_seeds, answerable
-from sampled_metrics.core.evaluation.result import Result, by_group, by_recommender
+from sampled_metrics.core.evaluation.result import Result, results_of_runs
 from sampled_metrics.core.evaluation.values import (
     UserValues,
     about_users,
@@ -34,16 +34,13 @@ from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.inference.strict import Sample, unexplained
 from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.groups import Groups
-from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
+from sampled_metrics.core.ranks.runs import Runs, read_runs
 from sampled_metrics.core.ranks.sampled import impossible_with_replacement
 from sampled_metrics.core.sampling.outcomes import Group
 from sampled_metrics.running import on_one_thread
 
 MOST_DIFFERENT = 0.1
 """The part of its width by which an interval moves, with replacement or without, for a finding."""
-
-LARGE_WEIGHT = 10.0
-"""A remark names estimators in which a user counts more than this."""
 
 BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
@@ -53,8 +50,8 @@ BIAS_RESAMPLES = 200
 def correct(
     ranks: Any,
     *,
-    estimators: EstimatorsLike = ESTIMATORS,
-    metrics: MetricsLike = METRICS,
+    estimators: EstimatorsLike = DEFAULT_ESTIMATORS,
+    metrics: MetricsLike = DEFAULT_METRICS,
     groups: Groups = False,
     confidence_level: float = 0.95,
 ) -> Result:
@@ -89,6 +86,9 @@ def correct(
         seeds there are two rows for each metric: the column inference is new_runs for the interval
         that counts the spread between the seeds, and these_runs for the interval of the mean over
         these seeds. Strict bounds have the second alone.
+
+        Of negatives that are drawn by popularity (``drawn="popularity"``) there is no value. The
+        bounds of free and decreasing are the same, and assume nothing.
 
         The interval holds the true metric if negatives are drawn uniformly among n candidates, and
         the assumption in `assumes` is right: uniform negatives (nothing else), decreasing, or that
@@ -125,15 +125,13 @@ def correct(
     measures = metrics_by_label(metrics)
     chosen = estimators_by_label(estimators)
     recommenders = read_runs(ranks, "correct")
-    for runs in recommenders:
-        require_comparable([runs])
     has_seeds = any(runs.are_seeds for runs in recommenders)
 
     # --- correct each recommender, and its groups
     def result_of(runs: Runs) -> Result:
         return _correct(runs, chosen, measures, setting, has_seeds)
 
-    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
+    return results_of_runs(recommenders, groups, result_of)
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,9 @@ def _correct(
         on_intervals += _on_replacement(label, metrics, answer, alpha, samples[0])
         for row in rows[-len(metrics) :]:  # those of the last question
             on_rows += _on_row(row, estimator)
-        on_rows += _on_estimator(label, values)
+        # without a smallest and a largest value of a user, intervals are Student's
+        if values.one_value and values.has_interval and np.isinf(values.bounds).any():
+            on_rows.append(Finding("approximate", values={"estimator": label}))
         if values.has_interval:
             on_assumptions += finding_of_assumption(values.assumes)
 
@@ -209,10 +209,13 @@ def _correct(
         *on_intervals,
         *on_rows,
         *about_seeds(questions, [runs]),
-        *about_metrics(runs.first_table, metrics, np.zeros(len(metrics))),
         *about_users(runs.users[0]),
         *from_readers(("", table) for table in runs.tables),
-        *(Finding("undefined", row["metric"]) for row in rows if np.isnan(row["value"])),
+        *(
+            Finding("undefined", row["metric"])
+            for row in rows
+            if np.isnan(row["value"]) and not samples[0].is_popular
+        ),
     ]
 
     # --- result
@@ -232,8 +235,13 @@ def _answers(
     fitted = {
         label: estimator.fit(sample.outcomes, metrics) for label, estimator in estimators.items()
     }
-    biases = _biases(fitted, sample, metrics)
     not_known = np.full((2, len(metrics)), np.nan)
+    if sample.is_popular:
+        return {
+            label: _Answer(sampled_values(sample, estimate, metrics, alpha), not_known)
+            for label, estimate in fitted.items()
+        }
+    biases = _biases(fitted, sample, metrics)
     moments = _moments(sample, fitted.values())
     not_explained = [] if all(map(has_bounds, fitted.values())) else unexplained(sample)
     answers = dict[str, _Answer]()
@@ -384,15 +392,15 @@ def _rows(
             "inference": question,
             "estimator": label,
             "metric": metric,
-            "value": values.point[number],
-            "low": ends.low[number],
-            "high": ends.high[number],
+            "value": values.point[index],
+            "low": ends.low[index],
+            "high": ends.high[index],
             "assumes": values.assumes,
-            "standard_error": ends.standard_error[number],
-            "bias": answer.bias[0, number],
-            "bias_error": answer.bias[1, number],
+            "standard_error": ends.standard_error[index],
+            "bias": answer.bias[0, index],
+            "bias_error": answer.bias[1, index],
         }
-        for number, metric in enumerate(metrics)
+        for index, metric in enumerate(metrics)
     ]
 
 
@@ -428,25 +436,14 @@ def _on_replacement(
     ends = answer.values.of_these_runs().interval(alpha)
     other_ends = answer.values_by_other_design.of_these_runs().interval(alpha)
     moved = np.maximum(np.abs(other_ends.low - ends.low), np.abs(other_ends.high - ends.high))
-    for number in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
+    for index in np.flatnonzero(moved > MOST_DIFFERENT * (ends.high - ends.low)):
         facts = {
             "estimator": label,
             "replacement": sample.outcomes.replacement,
             "other_design": "without" if sample.outcomes.replacement else "with",
-            "low": ends.low[number],
-            "high": ends.high[number],
-            "other_low": other_ends.low[number],
-            "other_high": other_ends.high[number],
+            "low": ends.low[index],
+            "high": ends.high[index],
+            "other_low": other_ends.low[index],
+            "other_high": other_ends.high[index],
         }
-        yield Finding("replacement", list(metrics)[number], values=facts)
-
-
-def _on_estimator(label: str, values: UserValues) -> Iterator[Finding]:
-    """Yield findings on an estimator: an approximate interval, or weights that are too large."""
-    if not values.one_value:
-        return
-    largest = float(np.abs(values.bounds).max())
-    if np.isinf(largest) and values.has_interval:
-        yield Finding("approximate", values={"estimator": label})
-    elif np.isfinite(largest) and largest > LARGE_WEIGHT:
-        yield Finding("large-weight", values={"estimator": label, "largest": largest})
+        yield Finding("replacement", list(metrics)[index], values=facts)

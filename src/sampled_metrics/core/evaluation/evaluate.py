@@ -11,13 +11,13 @@ import pandas as pd
 
 from sampled_metrics.checks import Floats, require_confidence_level
 from sampled_metrics.core.evaluation.questions import THESE_RUNS, about_seeds, answerable
-from sampled_metrics.core.evaluation.result import Result, by_group, by_recommender
+from sampled_metrics.core.evaluation.result import Result, results_of_runs
 from sampled_metrics.core.evaluation.values import UserValues, values_of_runs
 from sampled_metrics.core.findings import Finding, about
 from sampled_metrics.core.inference.setting import Setting
-from sampled_metrics.core.metrics import Metric, MetricsLike, alike, metrics_by_label
+from sampled_metrics.core.metrics import Metric, MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.groups import Groups
-from sampled_metrics.core.ranks.runs import Runs, read_runs, require_comparable
+from sampled_metrics.core.ranks.runs import Runs, read_runs
 from sampled_metrics.core.ranks.table import Table
 from sampled_metrics.running import on_one_thread
 
@@ -86,15 +86,13 @@ def evaluate(
     # --- read and check
     setting = Setting(require_confidence_level(confidence_level))
     recommenders = read_runs(ranks, "evaluate")
-    for runs in recommenders:
-        require_comparable([runs])
     has_seeds = any(runs.are_seeds for runs in recommenders)
 
     # --- evaluate each recommender, and its groups
     def result_of(runs: Runs) -> Result:
         return _evaluate(runs, checked_metrics(runs.first_table, metrics), setting, has_seeds)
 
-    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
+    return results_of_runs(recommenders, groups, result_of)
 
 
 def _evaluate(
@@ -116,7 +114,7 @@ def _evaluate(
         rows.append(_rows(metrics, answer, question, 1 - setting.confidence_level))
 
     # --- findings
-    findings = [*about_metrics(runs.first_table, metrics, values.point), *not_answered]
+    findings = [*undefined_metrics(metrics, values.point), *not_answered]
     if values.has_interval:
         findings += about_seeds(questions, [runs])
     findings += values.findings
@@ -136,7 +134,7 @@ def result_of_values(
 
     An interval has the error rate `rate`.
     """
-    findings = about_metrics(table, by_label, values.point)
+    findings = undefined_metrics(by_label, values.point)
     findings += values.findings
     findings += from_readers([("", table)])
     setting = replace(setting, parameters=table.description)
@@ -174,20 +172,13 @@ def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metr
     return by_label
 
 
-def about_metrics(table: Table, metrics: Mapping[str, Metric], values: Floats) -> list[Finding]:
-    """Return findings on metrics that are not defined, and on those that are the same.
-
-    The value of a metric that is not defined is NaN.
-    """
-    findings = [
+def undefined_metrics(metrics: Iterable[str], values: Floats) -> list[Finding]:
+    """Return findings on metrics, by label, that are not defined: their values are NaN."""
+    return [
         Finding("undefined", label)
         for label, value in zip(metrics, values, strict=True)
         if np.isnan(value)
     ]
-    if table.has_one_relevant_item:
-        for labels in alike(metrics):
-            findings.append(Finding("equal-metrics", values={"metrics": list(labels)}))
-    return findings
 
 
 def about_several_metrics(labels: Iterable[str]) -> list[Finding]:

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._defaults import METRICS
+from sampled_metrics._defaults import DEFAULT_METRICS
 from sampled_metrics.core.estimators import EstimatorsLike, estimators_by_label
 from sampled_metrics.core.evaluation.evaluate import from_readers
 from sampled_metrics.core.evaluation.result import Result
+from sampled_metrics.core.evaluation.values import mean_by_user
 from sampled_metrics.core.findings import Finding
-from sampled_metrics.core.inference.expectation import DesignWeights, Expectation, mean_of_rows
+from sampled_metrics.core.inference.expectation import expectations
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import MetricsLike, metrics_by_label
 from sampled_metrics.core.ranks.runs import tables_by_name
@@ -30,7 +31,7 @@ def expect(
     ranks: Any,
     *,
     negatives: int,
-    metrics: MetricsLike = METRICS,
+    metrics: MetricsLike = DEFAULT_METRICS,
     replacement: bool = False,
     estimators: EstimatorsLike = ("uncorrected",),
 ) -> Result:
@@ -79,28 +80,27 @@ def expect(
     measures = tuple(by_label.values())
     chosen = estimators_by_label(estimators)
     design = SamplingDesign(negatives, replacement)
-    weights = DesignWeights.from_tables(tables.values(), design, list(chosen.values()), measures)
+    moments = expectations([*tables.values()], design, [*chosen.values()], measures)
 
     # --- rows, by estimator and metric
     rows = list[dict[str, Any]]()
-    for name, table in tables.items():
+    for (name, table), (means, variances) in zip(tables.items(), moments, strict=True):
         user = table.user_numbers
-        expectation = Expectation.from_ranks(table, user, weights)
-        values_of_users = np.stack(
-            [mean_of_rows(table.values(metric), user) for metric in measures], axis=1
-        )
-        exact = np.tile(values_of_users.mean(axis=0), len(chosen))
-        expected = expectation.means.mean(axis=0)
-        deviation = np.sqrt(expectation.variances.sum(axis=0)) / len(expectation.variances)
-        for number, (label, metric_label) in enumerate(product(chosen, by_label)):
+        values = np.stack([table.values(metric) for metric in measures])
+        exact = np.tile(mean_by_user(values, user).mean(axis=1), len(chosen))
+        expected = mean_by_user(means.T, user).mean(axis=1)
+        # the variance of a user's mean is that of a row over the number of rows
+        variances_of_users = mean_by_user(variances.T / np.bincount(user)[user], user)
+        deviation = np.sqrt(variances_of_users.sum(axis=1)) / variances_of_users.shape[1]
+        for index, (label, metric_label) in enumerate(product(chosen, by_label)):
             rows.append(
                 {
                     "recommender": name,
                     "estimator": label,
                     "metric": metric_label,
-                    "exact": exact[number],
-                    "expected": expected[number],
-                    "deviation": deviation[number],
+                    "exact": exact[index],
+                    "expected": expected[index],
+                    "deviation": deviation[index],
                 }
             )
     result = Result(rows)

@@ -245,6 +245,15 @@ KINDS: tuple[Kind, ...] = (
         action="give several draws",
     ),
     Kind(
+        "drawn-by-popularity",
+        CAUTION,
+        "The negatives are drawn by popularity, so no correction applies, and there is no estimate "
+        "and no order. Popular items are likely to be above the held-out item, so its sampled rank "
+        "shows only that its true rank is not better.",
+        when="negatives are drawn by popularity: bounds alone",
+        action="draw uniform negatives, or rank all candidates",
+    ),
+    Kind(
         "draws",
         REMARK,
         "The intervals include the spread between {draws} draws of negatives, which are taken to "
@@ -373,15 +382,6 @@ KINDS: tuple[Kind, ...] = (
         values="estimator, what, value",
     ),
     Kind(
-        "large-weight",
-        CAUTION,
-        "{estimator}: a single user counts up to {largest:.2g}, where a metric is at most 1, "
-        "because its equations are badly conditioned. Take a larger γ.",
-        when="a single user counts more than 10",
-        action="take a larger γ",
-        values="estimator, largest",
-    ),
-    Kind(
         "replacement",
         CAUTION,
         "If the negatives are drawn {other_design} replacement, the interval of {metric} "
@@ -453,14 +453,6 @@ KINDS: tuple[Kind, ...] = (
         when="a metric is not defined",
         action="leave out users with one candidate",
     ),
-    Kind(
-        "equal-metrics",
-        REMARK,
-        "{metrics!m} are equal here, as each user has one relevant item, with grade 1.",
-        when="metrics are equal for one relevant item",
-        action="report one of them",
-        values="metrics",
-    ),
     # --- users
     Kind(
         "few-users",
@@ -514,8 +506,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "paired-by-position",
         REMARK,
-        "Users are paired by position, so row i of each table is taken to be the same user. There "
-        "is no column user in {without:.200}.",
+        "Users are paired by position: row i of each table is taken to be the same user.",
         when="a table has no column user",
         action="add the column user, or make sure that the rows have the same order",
         values="tables: those that are paired so; without: those of them that have no column user",

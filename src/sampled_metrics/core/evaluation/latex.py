@@ -63,14 +63,16 @@ class LatexValue(NamedTuple):
     high: float = math.nan
     letters: str = ""
 
-    def text(self, options: LatexOptions) -> str:
-        """Return the value with its interval."""
+    def text(self, options: LatexOptions, *, is_best: bool) -> str:
+        """Return the value, which is bold if it is the best one, with its interval."""
         interval = f"[{options.number(self.low)}, {options.number(self.high)}]"
         if self.value is None:
             return "-" if math.isnan(self.low) else interval
         if math.isnan(self.value):
             return "-"
         value = options.number(self.value)
+        if is_best:
+            value = f"**{value}**"
         return value if math.isnan(self.low) else f"{value} {interval}"
 
 
@@ -90,8 +92,8 @@ def latex_of_values(
     superscripts = dict[tuple[str, ...], dict[str, str]]()
     for value in values:
         head = f"{metric_name(value.metric)} (%)" if options.percent else metric_name(value.metric)
-        text = value.text(options)
-        cells.setdefault(value.labels, {})[head] = f"**{text}**" if value in best else text
+        text = value.text(options, is_best=value in best)
+        cells.setdefault(value.labels, {})[head] = text
         superscripts.setdefault(value.labels, {})[head] = value.letters
     index = pd.DataFrame(list(cells), columns=[head.capitalize() for head in heads]).map(printable)
     table = pd.concat([index, pd.DataFrame(list(cells.values())).fillna("-")], axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -56,10 +56,6 @@ def condition(assumption: str) -> str:
     return f"if {assumed or 'negatives are drawn uniformly, whatever the ranks are'}"
 
 
-def metric_names(labels: Sequence[str] | Mapping[str, Any] | str) -> str:
-    """Return the names of metrics in words; of a mapping, each with its value."""
-    if isinstance(labels, str):
-        return metric_name(labels)
-    if isinstance(labels, Mapping):
-        return enumerated(f"{metric_name(label)} {value}" for label, value in labels.items())
-    return enumerated(map(metric_name, labels))
+def values_of_metrics(values: Mapping[str, Any]) -> str:
+    """Return values in words, each after the name of its metric."""
+    return enumerated(f"{metric_name(label)} {value}" for label, value in values.items())

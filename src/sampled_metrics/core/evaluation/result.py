@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
@@ -13,6 +14,7 @@ from pandas.plotting import PlotAccessor
 from sampled_metrics import file_io
 from sampled_metrics._registry import renderer
 from sampled_metrics._text import as_aligned_text
+from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation import wording
 from sampled_metrics.core.evaluation.kinds import cautions_of
 from sampled_metrics.core.evaluation.latex import (
@@ -22,12 +24,19 @@ from sampled_metrics.core.evaluation.latex import (
     latex_of_values,
 )
 from sampled_metrics.core.evaluation.phrases import number, p_value
-from sampled_metrics.core.evaluation.words.captions import in_brackets, over_runs
+from sampled_metrics.core.evaluation.questions import in_words
+from sampled_metrics.core.evaluation.words.captions import (
+    assumed_by_estimators,
+    in_brackets,
+    interval_in_words,
+    over_runs,
+)
 from sampled_metrics.core.findings import Finding, about, distinct, of_all, plain
 from sampled_metrics.core.inference.setting import Setting
+from sampled_metrics.core.metrics import metric_name
 from sampled_metrics.core.ranks.groups import ALL, Groups, runs_by_group
 from sampled_metrics.core.ranks.reading import UNNAMED
-from sampled_metrics.core.ranks.runs import Runs, paired
+from sampled_metrics.core.ranks.runs import Runs, paired, require_comparable
 from sampled_metrics.errors import ConfigError, printable
 
 if TYPE_CHECKING:
@@ -36,6 +45,13 @@ if TYPE_CHECKING:
 
 _OF_ROWS = ("group", "recommender", "estimator")
 """Columns that name the rows of a LaTeX table."""
+
+_NAMES: Mapping[str, Callable[[str], str]] = {
+    "metric": metric_name,
+    "estimator": estimator_name,
+    "inference": in_words,
+}
+"""The columns of labels, and the function that returns the name of one."""
 
 
 class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
@@ -228,7 +244,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         if values:
             lines = [latex_of_values(values, self._latex_heads, options, self._latex_note)]
         else:
-            lines = [as_latex(self.as_text(), None, options, "")]
+            lines = [as_latex(self.in_words(), None, options, self._latex_parameters)]
         text = "\n".join([*(f"% {printable(remark)}" for remark in self.remarks), *lines])
         if buf is None:
             return text
@@ -237,6 +253,23 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         else:
             file_io.write_text(buf, f"{text}\n")
         return None
+
+    def in_words(self, headings: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
+        """Return the table as text, with the names of metrics and estimators.
+
+        A column without a heading has its name, in words.
+        """
+        text = self.as_text().reset_index(drop=True)
+        for column, name_of in _NAMES.items():
+            if column in text:
+                text[column] = text[column].map(name_of)
+        names = {column: column.replace("_", " ").capitalize() for column in text}
+        return text.rename(columns={**names, **headings})
+
+    @property
+    def _latex_parameters(self) -> str:
+        """The users, candidates and negatives, as a sentence of the caption."""
+        return f"{self.setting.parameters}." if self.setting.parameters else ""
 
     @property
     def _latex_heads(self) -> list[str]:
@@ -249,10 +282,12 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     @property
     def _latex_note(self) -> str:
         """What the intervals of the LaTeX table are."""
-        parameters = f"{self.setting.parameters}." if self.setting.parameters else ""
         interval = in_brackets(self.setting) if bool(self["low"].notna().any()) else ""
         runs = over_runs(self["inference"]) if "inference" in self else ""
-        return " ".join(filter(None, [parameters, interval, runs]))
+        assumptions = ""
+        if {"estimator", "assumes"} <= set(self.columns):
+            assumptions = assumed_by_estimators(self, interval_in_words(self.setting))
+        return " ".join(filter(None, [self._latex_parameters, interval, runs, assumptions]))
 
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of the LaTeX table.
@@ -269,7 +304,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         rows = pd.DataFrame(self).drop_duplicates([*heads, "metric"])
         return [
             LatexValue(
-                labels=tuple(str(row[name]) for name in heads),
+                labels=tuple(_NAMES.get(name, str)(str(row[name])) for name in heads),
                 metric=row["metric"],
                 rival=tuple(str(row.get(name, "")) for name in ("group", "estimator")),
                 value=row.get("value"),
@@ -317,6 +352,20 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             for name in self.columns
             if self[name].dtype != float or self[name].notna().any() or not len(self)
         ]
+
+
+def results_of_runs(
+    recommenders: Sequence[Runs],
+    groups: Groups,
+    result_of: Callable[[Runs], Result],
+) -> Result:
+    """Return the results of recommenders as one, by group if there are groups.
+
+    Raises DataError if the runs of a recommender cannot be compared.
+    """
+    for runs in recommenders:
+        require_comparable([runs])
+    return by_recommender({runs.name: by_group(runs, groups, result_of) for runs in recommenders})
 
 
 def by_recommender(results: Mapping[str, Result]) -> Result:
@@ -370,13 +419,13 @@ def cell(value: Any) -> str:
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
     """Return the result of a recommender's paired runs, and those of its groups, as one."""
-    parts, left_out = runs_by_group([runs], groups)
+    runs_of_groups, left_out = runs_by_group([runs], groups)
     whole = _of_paired(runs, result_of)
-    if not parts:
+    if not runs_of_groups:
         return whole
     results = dict[str, Result]()
-    for group, [part] in parts.items():
-        results[group] = _of_paired(part, result_of)
+    for group, [runs_of_group] in runs_of_groups.items():
+        results[group] = _of_paired(runs_of_group, result_of)
         results[group].findings = tuple(cautions_of(results[group].findings))
     result = together({"": whole} | results, "group")
     result["group"] = result["group"].replace("", ALL)

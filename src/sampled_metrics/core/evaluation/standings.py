@@ -56,20 +56,22 @@ class Standings:
         )
         is_decided = {*wins, *((worse, better) for better, worse in wins)}
         undecided = [pair for pair in pairs_of(len(names)) if pair not in is_decided]
-        alike = groups(undecided, range(len(names)))
-        letters = [letter(number) for number, _ in enumerate(alike)]
+        undecided_groups = groups(undecided, range(len(names)))
+        letters = [letter(index) for index, _ in enumerate(undecided_groups)]
         rows = list[Standing]()
         for row, name in enumerate(names):
             letters_of_groups = [
-                letter for letter, group in zip(letters, alike, strict=True) if row in group
+                letter
+                for letter, group in zip(letters, undecided_groups, strict=True)
+                if row in group
             ]
             rows.append(Standing(name, values[name], "".join(letters_of_groups)))
-        return cls(rows, wins, alike)
+        return cls(rows, wins, undecided_groups)
 
 
-def letter(number: int) -> str:
+def letter(index: int) -> str:
     """Return the letter of a number from 0: a to z, and then aa, bb and so on."""
-    return chr(ord("a") + number % 26) * (1 + number // 26)
+    return chr(ord("a") + index % 26) * (1 + index // 26)
 
 
 def best_of(values: Mapping[str, float], most: int) -> list[str]:

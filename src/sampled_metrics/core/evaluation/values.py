@@ -97,9 +97,9 @@ class UserValues:
         """
         return self.users > 1 and self.is_explained and not self.is_shared
 
-    def of_metric(self, number: int) -> UserValues:
+    def of_metric(self, index: int) -> UserValues:
         """Return the values of one metric."""
-        rows = slice(number, number + 1)
+        rows = slice(index, index + 1)
         return replace(
             self,
             low=self.low[rows],
@@ -107,8 +107,8 @@ class UserValues:
             bounds=self.bounds[rows],
             limits=self.limits[rows],
             point=self.point[rows],
-            spreads=tuple(spread.of_metric(number) for spread in self.spreads),
-            draws=tuple(draw.of_metric(number) for draw in self.draws),
+            spreads=tuple(spread.of_metric(index) for spread in self.spreads),
+            draws=tuple(draw.of_metric(index) for draw in self.draws),
         )
 
     def tested(self, not_explained: Sequence[Finding]) -> UserValues:
@@ -238,19 +238,19 @@ def finding_of_assumption(assumes: str) -> list[Finding]:
     return [Finding("interval-assumes", values=values)]
 
 
-def places_of_runs(runs: Runs, values: UserValues) -> Floats:
-    """Return (1 or metrics, users) mean places of users over the runs; NaN if not known.
+def ranks_of_runs(runs: Runs, values: UserValues) -> Floats:
+    """Return (1 or metrics, users) mean ranks of users over the runs; NaN if not known.
 
-    The smaller the place, the better.
+    The smaller the rank, the better.
 
-    Places are ranks, which are the same for all metrics, or the negative values of lists.
+    Ranks are the same for all metrics. Lists have their negative values in place of ranks.
     """
-    if all(table.places is not None for table in runs.tables):
-        places_by_run = [
-            mean_by_user(table.places[np.newaxis], users)
+    if all(table.expected_above is not None for table in runs.tables):
+        ranks_by_run = [
+            mean_by_user(table.expected_above[np.newaxis], users)
             for table, users in zip(runs.tables, runs.users, strict=True)
         ]
-        return np.mean(places_by_run, axis=0)
+        return np.mean(ranks_by_run, axis=0)
     return -values.low if runs.first_table.has_values_of_users else np.full_like(values.low, np.nan)
 
 
@@ -300,6 +300,8 @@ def sampled_values(
         moments: (metrics,) means and variances over users by a strict bound of the same sample, if
             they are known.
     """
+    if sample.is_popular:
+        return _by_popularity(sample, estimate, metrics)
     if has_bounds(estimate) and sample.outcomes.are_exact:
         return _fully_sampled(sample, metrics)
     if has_bounds(estimate):
@@ -349,6 +351,36 @@ def without_bias(values: UserValues, sample: Sample, metrics: Sequence[Metric]) 
             low[row] = values_of_users
             high[row] = values_of_users
     return replace(values, low=low, high=high, bounds=bounds, limits=limits, point=point)
+
+
+def _by_popularity(sample: Sample, estimate: Estimate, metrics: Sequence[Metric]) -> UserValues:
+    """Return the smallest and largest values of users whose negatives are not drawn uniformly.
+
+    Distinct negatives above or below the held-out item are as many candidates there. If negatives
+    may be drawn again, several of them may be one candidate.
+    """
+    if not has_bounds(estimate):
+        raise DataError(
+            "negatives that are drawn by popularity have bounds, and no estimate; take the "
+            "estimator free"
+        )
+    outcomes = sample.outcomes
+    above = outcomes.x
+    below = outcomes.negatives - outcomes.x
+    if outcomes.replacement:
+        above = np.minimum(above, 1)
+        below = np.minimum(below, 1)
+    n = outcomes.candidates
+    limits = _limits(metrics)
+    return UserValues(
+        low=sample.of_users(np.stack([metric.of_rank(n - below, n) for metric in metrics])),
+        high=sample.of_users(np.stack([metric.of_rank(above + 1, n) for metric in metrics])),
+        one_value=False,
+        bounds=np.stack((limits, limits), axis=1),
+        limits=limits,
+        point=np.full(len(metrics), np.nan),
+        findings=(Finding("drawn-by-popularity"),),
+    )
 
 
 def _fully_sampled(sample: Sample, metrics: Sequence[Metric]) -> UserValues:

@@ -28,7 +28,7 @@ class Conclusion(Enum):
     NO_VERDICT = "no-verdict"
 
 
-class Size(Enum):
+class Lead(Enum):
     """Whether the lead of a recommender exceeds the margin."""
 
     MORE = "more than the margin"
@@ -107,7 +107,7 @@ class Verdict:
     higher_b: float = column("{b} higher", when="margin", default=math.nan)
     p_value: float = column(when="p_values")
     conclusion: Conclusion = column()  # noqa: RUF009  # a field, as dataclasses.field is
-    size: Size = column(when="margin", default=Size.UNKNOWN)  # noqa: RUF009
+    size: Lead = column(when="margin", default=Lead.UNKNOWN)  # noqa: RUF009
     users: int = column()
     is_bounded: bool = False
     assumes: str = ""
@@ -236,16 +236,16 @@ def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list
     if not has_all_pairs:
         return [replace(verdict, p_value=math.nan) for verdict in verdicts]
     verdicts = list(verdicts)
-    # the places of the verdicts by metric, question, and whether they are of groups
+    # the indices of the verdicts by metric, question, and whether they are of groups
     families: dict[tuple[str, str, bool], list[int]] = {}
-    for place, verdict in enumerate(verdicts):
+    for index, verdict in enumerate(verdicts):
         families.setdefault((verdict.metric, verdict.inference, bool(verdict.group)), []).append(
-            place
+            index
         )
-    for places in families.values():
-        p_values = holm(np.array([verdicts[place].p_value for place in places]))
-        for place, p_value in zip(places, p_values, strict=True):
-            verdicts[place] = replace(verdicts[place], p_value=float(p_value))
+    for indices in families.values():
+        p_values = holm(np.array([verdicts[index].p_value for index in indices]))
+        for index, p_value in zip(indices, p_values, strict=True):
+            verdicts[index] = replace(verdicts[index], p_value=float(p_value))
     return verdicts
 
 

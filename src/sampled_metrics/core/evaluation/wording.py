@@ -2,8 +2,8 @@
 
 The text of each kind stands in a table (`sampled_metrics.core.evaluation.kinds`), as a format
 string of the values of a finding. A number has four significant digits, as in a table, unless a
-format is given. ``!p`` writes a share in per cent, ``!q`` a p-value, and ``!m`` the names of
-metrics.
+format is given. ``!p`` writes a share in per cent, ``!q`` a p-value, and ``!m`` the values
+of metrics.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from sampled_metrics.checks import enumerated
 from sampled_metrics.core.evaluation.kinds import kind_of
 from sampled_metrics.core.evaluation.phrases import (
     ASSUMPTIONS,
-    metric_names,
     number,
     p_value,
     percent,
+    values_of_metrics,
 )
 from sampled_metrics.core.evaluation.values import NO_BIAS
 from sampled_metrics.core.evaluation.verdict import Verdict, verdict_of_row
@@ -51,7 +51,7 @@ class _Words(Formatter):
                 text = p_value(value)
                 return f"p {text}" if text.startswith("<") else f"p = {text}"
             case "m":
-                return metric_names(value)
+                return values_of_metrics(value)
         return super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -171,11 +171,6 @@ def condition_of(findings: Iterable[Any], setting: Setting) -> str:
         if isinstance(finding, Verdict):
             return finding.assumes
     return ""
-
-
-def on_several_metrics(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
-    """Say that the metrics of a comparison are not adjusted, if there are several."""
-    return remarks([finding for finding in findings if finding.kind == SEVERAL_METRICS], setting)
 
 
 def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:

@@ -198,12 +198,12 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         >>> groups([(0, 1), (1, 2)], [0, 1, 2])
         [(0, 1), (1, 2)]
     """
-    alike: dict[int, set[int]] = {recommender: set() for recommender in recommenders}
+    rivals: dict[int, set[int]] = {recommender: set() for recommender in recommenders}
     for recommender, rival in undecided:
-        if recommender in alike:
-            alike[recommender].add(rival)
-        if rival in alike:
-            alike[rival].add(recommender)
+        if recommender in rivals:
+            rivals[recommender].add(rival)
+        if rival in rivals:
+            rivals[rival].add(recommender)
     largest: list[set[int]] = []
 
     # `candidates` may join the group. Groups with one of `joined` are known already.
@@ -211,13 +211,13 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         if not candidates and not joined:
             largest.append(group)
             return
-        pivot = max(candidates | joined, key=lambda member: len(alike[member] & candidates))
-        for member in candidates - alike[pivot]:
-            extend(group | {member}, candidates & alike[member], joined & alike[member])
+        pivot = max(candidates | joined, key=lambda member: len(rivals[member] & candidates))
+        for member in candidates - rivals[pivot]:
+            extend(group | {member}, candidates & rivals[member], joined & rivals[member])
             candidates = candidates - {member}
             joined = joined | {member}
 
     extend(set(), set(recommenders), set())
-    place = {recommender: number for number, recommender in enumerate(recommenders)}
-    ordered = [tuple(sorted(group, key=place.__getitem__)) for group in largest]
-    return sorted(ordered, key=lambda group: [place[recommender] for recommender in group])
+    position = {recommender: index for index, recommender in enumerate(recommenders)}
+    ordered = [tuple(sorted(group, key=position.__getitem__)) for group in largest]
+    return sorted(ordered, key=lambda group: [position[recommender] for recommender in group])

@@ -149,9 +149,9 @@ class SeedSpread:
             None if self.errors is None else self.errors * ratio**2,
         )
 
-    def of_metric(self, number: int) -> SeedSpread:
+    def of_metric(self, index: int) -> SeedSpread:
         """Return the spread of one metric."""
-        chosen = slice(number, number + 1)
+        chosen = slice(index, index + 1)
         return SeedSpread(self.variance[chosen], self.interaction[chosen], self.freedom)
 
 

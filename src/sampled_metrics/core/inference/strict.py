@@ -40,7 +40,7 @@ from sampled_metrics.core.estimators.strict_bounds import (
 )
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.inference.means import FEW_USERS, intervals
-from sampled_metrics.core.ranks.sampled import ONCE, SampledRanks
+from sampled_metrics.core.ranks.sampled import ONCE, POPULARITY, SampledRanks
 from sampled_metrics.core.sampling.outcomes import Outcomes
 
 FOLDS = 5
@@ -63,11 +63,13 @@ class Sample:
         outcomes: the distinct outcomes (n, m, x).
         shares: (users, outcomes) share of a user's rows that have an outcome.
         is_shared: whether users share negatives, so that their outcomes depend on one another.
+        is_popular: whether negatives are drawn by popularity, so that nothing is estimated.
     """
 
     outcomes: Outcomes
     shares: csr_array
     is_shared: bool = False
+    is_popular: bool = False
 
     @classmethod
     def from_ranks(cls, ranks: SampledRanks, user: Ints) -> Sample:
@@ -75,7 +77,13 @@ class Sample:
         outcomes, outcome = Outcomes.observed(ranks)
         rows = np.bincount(user)
         shares = csr_array((1 / rows[user], (user, outcome)), shape=(len(rows), len(outcomes)))
-        return cls(outcomes, shares, ranks.drawn == ONCE and not outcomes.are_exact)
+        is_sample = not outcomes.are_exact
+        return cls(
+            outcomes,
+            shares,
+            is_shared=is_sample and ranks.drawn == ONCE,
+            is_popular=is_sample and ranks.drawn == POPULARITY,
+        )
 
     def __len__(self) -> int:
         return int(self.shares.shape[0])
@@ -120,8 +128,8 @@ def pseudo_values(estimate: Estimate, sample: Sample) -> Floats:
     whole = estimate.estimate(sample.counts)
     step = max(1, _NUMBERS // len(sample.counts))
     starts = range(0, len(left_out.counts), step)
-    parts = [sample.counts - left_out.counts[start : start + step] for start in starts]
-    without = np.concatenate([estimate.estimate(np.maximum(part, 0.0)) for part in parts])
+    batches = [sample.counts - left_out.counts[start : start + step] for start in starts]
+    without = np.concatenate([estimate.estimate(np.maximum(batch, 0.0)) for batch in batches])
     factors = (users - left_out.sizes) / np.sqrt(left_out.sizes)
     influence_of_block = factors[:, np.newaxis] * (whole - without)
     influence = influence_of_block.T[:, left_out.block]

@@ -19,17 +19,24 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import file_io
-from sampled_metrics.checks import MOST, Floats, Ints, refuse_masked, require_flags
+from sampled_metrics.checks import (
+    MOST,
+    Floats,
+    Ints,
+    enumerated,
+    require_flags,
+    whole_numbers,
+)
 from sampled_metrics.core.data.labels import refuse_other_labels
-from sampled_metrics.core.data.tables import Place, refuse_rows
+from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.frames import CONTENT, Columns, PerUser, RanksLike
 from sampled_metrics.core.ranks.reading import Layout, tables_of
 from sampled_metrics.core.ranks.table import (
     OutcomeValues,
     Ranked,
+    checked_users,
     pair_users,
-    require_exact_ids,
     span,
 )
 from sampled_metrics.errors import DataError
@@ -87,7 +94,7 @@ class ExactRanks(Ranked):
     candidates: Ints
     above: Ints
     tied: Ints
-    place: InitVar[Place | None] = None
+    location: InitVar[Location | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
     # how the source writes ranks: their name, and the best one
@@ -95,17 +102,18 @@ class ExactRanks(Ranked):
     groups: NDArray[np.str_] | None = None
     seed_name: str = ""
 
-    def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
+    def __post_init__(self, location: Location | None, written: tuple[str, int]) -> None:
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
-        lengths = set[int]()
-        for column in COLUMNS:
-            if getattr(self, column) is not None:
-                lengths.add(len(self._column(column)))
-        if self.groups is not None:
-            lengths.add(len(self.groups))
-        if len(lengths) > 1:
-            raise DataError("the columns of exact ranks differ in length")
-        require_exact_ids(self.user)
+        for column in ("candidates", "above", "tied"):
+            object.__setattr__(self, column, whole_numbers(getattr(self, column), column))
+        object.__setattr__(self, "user", checked_users(self.user))
+        columns = {name: getattr(self, name) for name in self.per_row}
+        shapes = {np.shape(column) for column in columns.values() if column is not None}
+        if shapes != {(self.candidates.size,)}:
+            raise DataError(
+                f"{enumerated(columns)} must have one dimension and the same length, not "
+                f"{enumerated(map(str, shapes))}"
+            )
         n = self.candidates
         above = self.above
         tied = self.tied
@@ -127,29 +135,14 @@ class ExactRanks(Ranked):
             ),
         ]
         for wrong, message in rules:
-            refuse_rows(wrong, message, place or self.named)
-
-    def _column(self, name: str) -> NDArray[np.generic]:
-        """Check a column, and store it as an array."""
-        refuse_masked(getattr(self, name), "a column of exact ranks")
-        values = np.asarray(getattr(self, name))
-        if values.ndim != 1:
-            raise DataError(f"exact ranks: {name} must have one dimension")
-        if name == "user" and pd.isna(values).any():
-            raise DataError("exact ranks: user must not have missing values")
-        if name != "user":
-            if values.dtype.kind not in "iu":
-                raise DataError(f"exact ranks: {name} must be integers, not {values.dtype}")
-            values = values.astype(np.int64, copy=False)
-        object.__setattr__(self, name, values)
-        return values
+            refuse_rows(wrong, message, location or self.named)
 
     kind: ClassVar[str] = "exact ranks"
     per_row: ClassVar[tuple[str, ...]] = (*COLUMNS, "groups")
     title: ClassVar[str] = "Ranks of {names} among all candidates"
     reader: ClassVar[str] = "exact_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
-    beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
+    compared_with: ClassVar[tuple[str, ...]] = ("staged ranks",)
 
     @property
     def _among(self) -> str:
@@ -167,7 +160,7 @@ class ExactRanks(Ranked):
         return self
 
     @property
-    def places(self) -> Floats:
+    def expected_above(self) -> Floats:
         """Return the (rows,) expected numbers of candidates above, ties broken at random."""
         return np.asarray(self.above + self.tied / 2)
 
@@ -272,7 +265,7 @@ def table_of_columns(
         candidates=n,
         above=above,
         tied=tied,
-        place=columns.place,
+        location=columns.location,
         findings=columns.remarks_on_ranks(candidates=candidates),
         source=columns.name,
         written=columns.written,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sampled_metrics.checks import Floats, Ints, refuse_masked, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
 from sampled_metrics.core.data.labels import INDEX, has_labels, with_index
-from sampled_metrics.core.data.tables import Place, refuse_rows
+from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.lookup import values_of_rows
 from sampled_metrics.errors import DataError, reason
@@ -69,7 +69,7 @@ _STAGED = {"outcome", "uniform", "fold", "scored"}
 class Columns:
     """Columns of ranks as the source has them, not yet checked; columns of a csv file are text.
 
-    Messages call the source `name` and a row `place(row)`.
+    Messages call the source `name` and a row `location(row)`.
 
     Attributes:
         names: the name in the source of each column that the caller named.
@@ -80,7 +80,7 @@ class Columns:
 
     name: str
     frame: pd.DataFrame
-    place: Place
+    location: Location
     names: Mapping[str, Any] = field(default_factory=dict)
     zero_based: bool = False
     grouped_by: Any = None
@@ -113,10 +113,10 @@ class Columns:
 
         The caller may also write what the column is taken as. Raises DataError unless there is one.
         """
-        number = [*self.frame.columns].count(name)
-        if number > 1:
-            raise DataError(f"{self.name}: has the column {name!r} {number} times")
-        if number == 0:
+        count = [*self.frame.columns].count(name)
+        if count > 1:
+            raise DataError(f"{self.name}: has the column {name!r} {count} times")
+        if count == 0:
             self.require(name)
             return self._source(name)
         return name
@@ -189,21 +189,21 @@ class Columns:
     def by(self, column: str) -> dict[str, "Columns"]:
         """Return the rows of each id of a column, by id, without this column."""
         source = self.in_source(column)
-        number, ids = self._ids_of(source)
+        codes, ids = self._ids_of(source)
         frame = self.frame.drop(columns=source)
-        ends = np.cumsum(np.bincount(number, minlength=len(ids)))
-        rows_of_ids = np.split(np.argsort(number, kind="stable"), ends[:-1])
-        parts = dict[str, Columns]()
+        ends = np.cumsum(np.bincount(codes, minlength=len(ids)))
+        rows_of_ids = np.split(np.argsort(codes, kind="stable"), ends[:-1])
+        columns_by_id = dict[str, Columns]()
         for label, rows in zip(ids, rows_of_ids, strict=True):
-            place = partial(_place_of, self.place, rows)
-            part = frame.iloc[rows].reset_index(drop=True)
-            parts[str(label)] = Columns(self.name, part, place)
-        return parts
+            location = partial(_location_of, self.location, rows)
+            rows_of_id = frame.iloc[rows].reset_index(drop=True)
+            columns_by_id[str(label)] = Columns(self.name, rows_of_id, location)
+        return columns_by_id
 
     def by_seed(self, column: str) -> list["Columns"]:
         """Return the rows of each seed, in the order of the seeds."""
-        parts = self.by(column)
-        return [replace(parts[seed], seed_name=seed) for seed in in_order(parts)]
+        columns_by_id = self.by(column)
+        return [replace(columns_by_id[seed], seed_name=seed) for seed in in_order(columns_by_id)]
 
     def by_rank_column(self, columns: Sequence[str]) -> dict[str, "Columns"]:
         """Return the table of each of several columns of ranks, by their names."""
@@ -263,7 +263,7 @@ class Columns:
             hint = _hint_on_rank(numbers, row) if column == "rank" else ""
             return f"{rule}, not {shown(values.iloc[row])}{hint}"
 
-        refuse_rows(~is_whole, message, self.place)
+        refuse_rows(~is_whole, message, self.location)
         return numbers.astype(np.int64)
 
     def numbers(self, column: str, lowest: float = -np.inf) -> Floats:
@@ -279,7 +279,7 @@ class Columns:
         refuse_rows(
             ~(numbers >= lowest),
             lambda row: f"{name} must be a number{limit}, not {shown(values.iloc[row])}",
-            self.place,
+            self.location,
         )
         return numbers
 
@@ -295,7 +295,7 @@ class Columns:
         values: Any = argument
         if isinstance(argument, Mapping | pd.Series):
             values = values_of_rows(
-                argument, self.users(), self.frame.index, f"{self.name}: {name}", self.place
+                argument, self.users(), self.frame.index, f"{self.name}: {name}", self.location
             )
         numbers = _of_numbers(values, self.name, name).whole_numbers(name, lowest)
         if np.ndim(values) and len(numbers) != len(self):
@@ -319,16 +319,16 @@ class Columns:
                 refuse_rows(
                     values.map(pd.api.types.is_list_like),
                     lambda row: f"{source} has several values in a cell; give each a row",
-                    self.place,
+                    self.location,
                 )
             column = id_column(values)
-            refuse_rows(column.number < 0, lambda row: f"{source} is empty", self.place)
+            refuse_rows(column.codes < 0, lambda row: f"{source} is empty", self.location)
             refuse_rows(
                 column.is_inexact,
                 lambda row: f"{source} is {shown(values.iloc[row])}, {INEXACT}",
-                self.place,
+                self.location,
             )
-            self._known_ids[source] = column.number, column.ids
+            self._known_ids[source] = column.codes, column.ids
         return self._known_ids[source]
 
     @cached_property
@@ -343,8 +343,8 @@ class Columns:
         """
         if self.grouped_by is None:
             return None
-        number, ids = self._ids_of(self.grouped_by)
-        return ids.to_numpy(dtype=np.str_)[number]
+        codes, ids = self._ids_of(self.grouped_by)
+        return ids.to_numpy(dtype=np.str_)[codes]
 
     def users(self) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None without them.
@@ -359,10 +359,10 @@ class Columns:
         column = self["user"]
         if _is_numpy(column, "iu"):
             return column.to_numpy(), pd.factorize(column)[0]
-        number, ids = self.ids("user")
+        codes, ids = self.ids("user")
         is_whole = ids.str.fullmatch("0|[1-9][0-9]{0,17}").all()
         users: NDArray[np.generic] = ids.to_numpy(dtype=np.int64 if is_whole else np.str_)
-        return users[number], number
+        return users[codes], codes
 
     def users_of_ranks(self) -> NDArray[np.generic] | None:
         """Return the users as `users` does, where a row has the rank of one held-out item.
@@ -372,13 +372,13 @@ class Columns:
         """
         if "user" not in self:
             return None
-        users, number = self._numbered_users
-        rows = np.bincount(number)
+        users, codes = self._numbered_users
+        rows = np.bincount(codes)
         if rows[0] == 1 or (rows != rows[0]).any():
             return users
         for column in self._unused(RANKS):
             value, distinct = pd.factorize(self.frame[column].astype(str))
-            is_split = len(np.unique(number * len(distinct) + value)) == len(users)
+            is_split = len(np.unique(codes * len(distinct) + value)) == len(users)
             if len(distinct) == rows[0] and is_split:
                 raise DataError(
                     f"{self.name}: has {rows[0]} rows of each user, one for each value of the "
@@ -447,11 +447,11 @@ def _hint_on_rank(numbers: NDArray[Any], row: int) -> str:
     return "; an item that was not found has the last rank, or is left out of ranked_lists"
 
 
-def _place_of(place: Place, rows: Ints, row: int) -> str:
-    return place(int(rows[row]))
+def _location_of(location: Location, rows: Ints, row: int) -> str:
+    return location(int(rows[row]))
 
 
-def columns_of(data: Any, name: str, number: str = "score") -> Columns:
+def columns_of(data: Any, name: str, value_name: str = "score") -> Columns:
     """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 
     The named levels of the index of a data frame are columns, and labels of a Series of ranks are
@@ -461,15 +461,15 @@ def columns_of(data: Any, name: str, number: str = "score") -> Columns:
     if isinstance(data, Columns):
         return data
     refuse_masked(data, name)
-    data = as_pandas(data, name, number)
+    data = as_pandas(data, name, value_name)
     if isinstance(data, pd.Series) and has_labels(data):
-        data = _table_of_series(data, name, number)
+        data = _table_of_series(data, name, value_name)
     if not isinstance(data, pd.DataFrame):
         return _of_numbers(data, name, "rank")
     return Columns(name, with_index(data, name), lambda row: f"{name}, row {row + 1}")
 
 
-def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
+def _table_of_series(series: pd.Series, name: str, value_name: str) -> pd.DataFrame:
     """Return a Series with labels as a frame.
 
     Its values are ranks of users, items of users, or numbers of users and items.
@@ -484,7 +484,7 @@ def _table_of_series(series: pd.Series, name: str, number: str) -> pd.DataFrame:
     if plain(series.name) in NAMES["item"] | NAMES["rank"]:
         return series.to_frame()
     has_items = any(plain(level) in NAMES["item"] for level in series.index.names)
-    return series.to_frame(number if has_items else "rank")
+    return series.to_frame(value_name if has_items else "rank")
 
 
 def are_lists(data: Any) -> bool:
@@ -496,7 +496,7 @@ def are_lists(data: Any) -> bool:
     return all(isinstance(number, Number) for items in data.values() for number in items.values())
 
 
-def as_pandas(data: Any, name: str, number: str = "score") -> Any:
+def as_pandas(data: Any, name: str, value_name: str = "score") -> Any:
     """Return a table as a DataFrame, and a column of another library as an array.
 
     Other data are unchanged.
@@ -506,7 +506,7 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
             (user, item, score) for user, items in data.items() for item, score in items.items()
         ]
         try:
-            return pd.DataFrame(rows, columns=["user", "item", number])
+            return pd.DataFrame(rows, columns=["user", "item", value_name])
         # half a pair of surrogates is not text, and pandas 2 makes floats of large integers
         except (ValueError, OverflowError) as error:
             raise DataError(f"{name}: is not a table: {reason(error)}") from None
@@ -514,7 +514,7 @@ def as_pandas(data: Any, name: str, number: str = "score") -> Any:
         try:
             return pd.DataFrame(dict(data))
         except (TypeError, ValueError) as error:
-            hint = f"; {LISTS}" if number == "relevance" else ""
+            hint = f"; {LISTS}" if value_name == "relevance" else ""
             raise DataError(f"{name}: is not a table: {reason(error)}{hint}") from None
     if isinstance(data, pd.DataFrame | pd.Series | np.ndarray | list | tuple) or np.isscalar(data):
         return data

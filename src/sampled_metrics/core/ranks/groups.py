@@ -45,13 +45,13 @@ def read_groups(path: str, kind: str) -> dict[str, str]:
     """
     columns = read_columns(path)
     columns.require("user", kind)
-    number, users = columns.ids("user")
+    codes, users = columns.ids("user")
     refuse_rows(
-        pd.Series(number).duplicated(),
-        lambda row: f"user {users[number[row]]} is there twice",
-        columns.place,
+        pd.Series(codes).duplicated(),
+        lambda row: f"user {users[codes[row]]} is there twice",
+        columns.location,
     )
-    return dict(zip(users[number], as_text(columns[kind]), strict=True))
+    return dict(zip(users[codes], as_text(columns[kind]), strict=True))
 
 
 def runs_by_group(
@@ -72,7 +72,7 @@ def runs_by_group(
         for runs in recommenders
         for label, table in runs.by_label.items()
     }
-    parts = dict[str, list[Runs]]()
+    runs_of_groups = dict[str, list[Runs]]()
     too_small = dict[str, int]()
     for group in _names(groups_by_table):
         positions = {
@@ -82,19 +82,21 @@ def runs_by_group(
             raise DataError(
                 f"{missing[0]}: has no row of the group {shown(group)}, and another table has"
             )
-        part = []
+        runs_of_group = []
         for runs in recommenders:
-            part.append(runs.rows([positions[label] for label in runs.by_label]))
-        users = min(len(np.unique(table.user_numbers)) for runs in part for table in runs.tables)
+            runs_of_group.append(runs.rows([positions[label] for label in runs.by_label]))
+        users = min(
+            len(np.unique(table.user_numbers)) for runs in runs_of_group for table in runs.tables
+        )
         if users < FEWEST_USERS:
             too_small[group] = users
         else:
-            parts[group] = part
-    if not parts:
+            runs_of_groups[group] = runs_of_group
+    if not runs_of_groups:
         raise DataError(f"groups: none has the {FEWEST_USERS} users that an interval needs")
     if not too_small:
-        return parts, []
-    return parts, [Finding("groups-left-out", values={"users": too_small})]
+        return runs_of_groups, []
+    return runs_of_groups, [Finding("groups-left-out", values={"users": too_small})]
 
 
 def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
@@ -121,13 +123,13 @@ def groups_of_rows(table: Table, name: str, groups: Groups) -> NDArray[np.str_]:
     index = pd.RangeIndex(len(table.user))
     what = f"{name or 'ranks'}: groups"
 
-    def place(row: int) -> str:
+    def location(row: int) -> str:
         return f"{name or 'ranks'}, row {row + 1}"
 
-    names = as_text(pd.Series(values_of_rows(groups, table.user, index, what, place))).to_numpy(
+    names = as_text(pd.Series(values_of_rows(groups, table.user, index, what, location))).to_numpy(
         dtype=np.str_
     )
-    refuse_rows(names == "", lambda row: "has no group", place)
+    refuse_rows(names == "", lambda row: "has no group", location)
     return names
 
 

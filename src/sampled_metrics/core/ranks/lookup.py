@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sampled_metrics.checks import shown
 from sampled_metrics.core.data.ids import as_text
 from sampled_metrics.core.data.labels import counts_rows, has_labels
-from sampled_metrics.core.data.tables import Place, refuse_rows
+from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.errors import DataError
 
 
@@ -24,7 +24,7 @@ def values_of_rows(
     users: NDArray[np.generic] | None,
     index: pd.Index,
     what: str,
-    place: Place,
+    location: Location,
 ) -> NDArray[Any]:
     """Return the (rows,) values of the rows of a table, from values by user.
 
@@ -36,7 +36,7 @@ def values_of_rows(
         users: (rows,) the users; None if they are not known.
         index: (rows,) the index of the rows.
         what: what the values are, for messages.
-        place: the place of each row, for messages.
+        location: where each row is, for messages.
 
     Raises:
         DataError: users are not known, a user has no value or several, or the labels of a Series
@@ -61,7 +61,7 @@ def values_of_rows(
             f"{what.rpartition(' ')[2]} has nothing for the user {shown(users[row])}; its users "
             f"are such as {shown(next(iter(values.keys()), ''))}"
         ),
-        place,
+        location,
     )
     return by_user.infer_objects().to_numpy()
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from sampled_metrics.checks import check_label, check_labels, require_flags
 from sampled_metrics.core.data.ids import as_text
-from sampled_metrics.core.data.labels import counts_rows, with_index
+from sampled_metrics.core.data.labels import with_index
 from sampled_metrics.core.data.tables import SPACES, Csv, Text, joined, read_parquet
 from sampled_metrics.core.ranks.frames import (
     NAMES,
@@ -75,10 +75,10 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> 
     is_folder = os.path.isdir(path)
     if is_folder or (glob.has_magic(name) and not os.path.exists(path)):
         pattern = os.path.join(glob.escape(name), "*.parquet") if is_folder else name
-        parts = sorted(glob.glob(pattern))
-        if not parts:
+        paths = sorted(glob.glob(pattern))
+        if not paths:
             raise DataError(f"{name}: has no parquet files")
-        frames = [read_columns(part).frame for part in parts]
+        frames = [read_columns(part_path).frame for part_path in paths]
         frame = pd.concat(frames, ignore_index=True)
         return Columns(name, frame, lambda row: f"{name}, row {row + 1}")
     if Path(path).suffix == ".npz":
@@ -89,22 +89,6 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> 
             frame = frame.reset_index(drop=True)
             return Columns(name, frame, lambda row: f"{name}, row {row + 1}")
         return read_stream(file, name, separator)
-
-
-def read_labelled(path: str | os.PathLike[str]) -> Any:
-    """Read the numbers of a parquet file as a frame, or as an array if it has no labels.
-
-    The labels of an array are the texts 0, 1, 2, … as names of the columns, and no index.
-
-    Raises DataError if the file cannot be read, or has no rows.
-    """
-    name = printable(path_text(path))
-    with _opened(path, name) as file:
-        frame = read_parquet(file, name)
-    if not len(frame):
-        raise DataError(f"{name}: has no rows")
-    are_places = list(frame.columns) == [str(place) for place in range(frame.shape[1])]
-    return frame.to_numpy() if are_places and counts_rows(frame.index) else frame
 
 
 @contextmanager
@@ -164,11 +148,11 @@ def _noticed_separator(first_line: str) -> str:
 
 
 def _columns_of_csv(csv: Csv, name: str, names: Mapping[int, str], has_header: bool) -> Columns:
-    parts = list(csv.rows(names, has_header=has_header))
-    if not parts:
+    blocks = list(csv.rows(names, has_header=has_header))
+    if not blocks:
         raise DataError(f"{name}: has no rows")
-    rows = joined(parts)
-    return Columns(name, rows.frame, rows.place)
+    rows = joined(blocks)
+    return Columns(name, rows.frame, rows.location)
 
 
 # --- tables -------------------------------------------------------------------------------------
@@ -256,7 +240,9 @@ class Layout:
                 isinstance(seed, Columns) for seed in table
             )
             seeds = table if is_list_of_seeds and table else [table]
-            sources[name] = [part for seed in seeds for part in self._seeds(seed, name)]
+            sources[name] = [
+                seed_columns for seed in seeds for seed_columns in self._seeds(seed, name)
+            ]
         return sources
 
     def _is_table(self, data: Mapping[Any, Any]) -> bool:
@@ -272,11 +258,11 @@ class Layout:
 
     def _seeds(self, data: Any, name: str) -> list[Columns]:
         columns = source_of(data, name or UNNAMED_TABLE)
-        parts = [columns] if self.seeds is None else columns.by_seed(self.seeds)
+        by_seed = [columns] if self.seeds is None else columns.by_seed(self.seeds)
         names = dict(self.names)
         if self.rank_columns:
             names["rank"] = name if len(self.rank_columns) > 1 else self.rank_columns[0]
-        return [part.named(names, self.zero_based, self.groups) for part in parts]
+        return [seed_columns.named(names, self.zero_based, self.groups) for seed_columns in by_seed]
 
 
 def tables_of(
@@ -294,7 +280,7 @@ def tables_of(
         name: [table_of(columns) for columns in seeds]
         for name, seeds in layout.sources(data).items()
     }
-    if any(is_by_row(numbers) for numbers in per_user):
+    if any(is_by_row(sizes) for sizes in per_user):
         users = [table.user for seeds in tables.values() for table in seeds]
         known = [rows for rows in users if rows is not None]
         if not all(np.array_equal(rows, later) for rows, later in itertools.pairwise(known)):
@@ -306,13 +292,13 @@ def tables_of(
     return read[UNNAMED] if [*read] == [UNNAMED] else read
 
 
-def source_of(data: Any, name: str, number: str = "score") -> Columns:
+def source_of(data: Any, name: str, value_name: str = "score") -> Columns:
     """Return the columns of a table, a file or ranks alone, as `columns_of` does."""
     if isinstance(data, Table):
         raise DataError(f"{name}: is {type(data).__name__} already, which is not read again")
     if isinstance(data, str | os.PathLike):
         return read_columns(data)
-    return columns_of(data, name, number)
+    return columns_of(data, name, value_name)
 
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Runs:
         names = [table.seed_name for table in self.tables]
         if self.are_named and len(set(names)) == len(names):
             return names
-        return [str(number) for number in range(1, len(self.tables) + 1)]
+        return [str(seed) for seed in range(1, len(self.tables) + 1)]
 
     def rows(self, positions: Sequence[Ints]) -> Runs:
         """Return the runs of the rows at some positions of each table, not paired."""
@@ -104,14 +104,15 @@ def read_runs(
     is_unnamed = len(ranks) == 1 and UNNAMED in ranks
     recommenders = []
     for name, tables in (ranks if is_unnamed else by_name(ranks)).items():
-        is_list = _are_seeds(tables)
-        is_taken = is_list and (
-            may_be_several or (len(tables) == 1 and isinstance(tables[0], Table))
-        )
-        recommenders.append(Runs(name, tuple(tables) if is_taken else (tables,)))
-    for runs in recommenders:
+        runs = Runs(name, tuple(tables) if _are_seeds(tables) else (tables,))
         for table in runs.tables:
-            _require_taken(table, runs.name or "ranks", function)
+            _require_taken(table, name or "ranks", function)
+        if len(runs.tables) > 1 and not may_be_several:
+            raise DataError(
+                f"{name or 'ranks'}: {function} takes one table of a recommender, and not those of "
+                f"{len(runs.tables)} seeds"
+            )
+        recommenders.append(runs)
     _require_one_kind(recommenders, function)
     return recommenders
 
@@ -212,32 +213,28 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
 
     They may differ in the number of draws, or in the names.
     """
-    draws = {runs.name: len(runs.tables) for runs in recommenders if runs.are_draws}
-    if not draws:
-        return
-    fewest = min(draws, key=draws.__getitem__)
-    most = max(draws, key=draws.__getitem__)
-    if draws[fewest] != draws[most]:
-        raise DataError(
-            f"{most} has {draws[most]} draws of negatives and {fewest} {draws[fewest]}; they are "
-            "compared draw by draw"
-        )
-    named = [runs for runs in recommenders if runs.are_draws and runs.are_named]
+    drawn = [runs for runs in recommenders if runs.are_draws]
+    for runs_a, runs_b in itertools.pairwise(drawn):
+        if len(runs_a.tables) != len(runs_b.tables):
+            raise DataError(
+                f"{runs_a.name} has {len(runs_a.tables)} draws of negatives and {runs_b.name} "
+                f"{len(runs_b.tables)}; they are compared draw by draw"
+            )
+    named = [runs for runs in drawn if runs.are_named]
     for runs_a, runs_b in itertools.pairwise(named):
-        for draw, paired_draw in zip(runs_a.tables, runs_b.tables, strict=True):
-            if draw.seed_name != paired_draw.seed_name:
-                raise DataError(
-                    f"{runs_a.name} has the draw {draw.seed_name} of negatives where {runs_b.name} "
-                    f"has {paired_draw.seed_name}; they are compared draw by draw, in the same "
-                    "order"
-                )
+        if runs_a.seeds != runs_b.seeds:
+            raise DataError(
+                f"{runs_a.name} has the draws {enumerated(runs_a.seeds)} of negatives and "
+                f"{runs_b.name} {enumerated(runs_b.seeds)}; they are compared draw by draw, in the "
+                "same order"
+            )
 
 
 def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
     """Raise DataError if two tables are of kinds that are not compared with each other."""
     leading = recommenders[0]
     kind = leading.first_table.kind
-    allowed = {kind, *leading.first_table.beside}
+    allowed = (kind, *leading.first_table.compared_with)
     for runs in recommenders:
         for table in runs.tables:
             if table.kind not in allowed:
@@ -249,15 +246,6 @@ def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
 
 def _require_taken(table: Any, name: str, function: str) -> None:
     """Raise DataError unless this is a table that a function takes."""
-    if (
-        isinstance(table, list | tuple)
-        and len(table) > 1
-        and all(isinstance(seed, Table) for seed in table)
-    ):
-        raise DataError(
-            f"{name}: {function} takes one table of a recommender, and not those of {len(table)} "
-            "seeds"
-        )
     if isinstance(table, Table) and function in table.taken_by:
         return
     kinds = [kind for kind in kinds_of_tables() if function in kind.taken_by]

@@ -23,18 +23,19 @@ from sampled_metrics.checks import (
     whole_numbers,
 )
 from sampled_metrics.core.data.labels import refuse_other_labels
-from sampled_metrics.core.data.tables import Place, refuse_rows
+from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.ranks.frames import CONTENT, Columns, PerUser, RanksLike
 from sampled_metrics.core.ranks.reading import Layout, tables_of
-from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, require_exact_ids, span
+from sampled_metrics.core.ranks.table import OutcomeValues, Ranked, checked_users, span
 from sampled_metrics.errors import ConfigError, DataError
 
 BY_USER = "by user"
 ONCE = "once"
-DRAWN = (BY_USER, ONCE)
-"""How negatives are drawn: anew for each user, or once for all users."""
+POPULARITY = "popularity"
+DRAWN = (BY_USER, ONCE, POPULARITY)
+"""How negatives are drawn: anew for each user, once for all users, or not uniformly."""
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.core.metrics import Metric
@@ -57,12 +58,13 @@ class SampledRanks(Ranked):
             cautions have them in words.
         source: name of the file or table that they are from.
         groups: (rows,) text, the group of each row, for metrics by group; None if there are none.
-        drawn: how the negatives are drawn, "by user" or "once", as in `sampled_ranks`.
+        drawn: how the negatives are drawn, "by user", "once" or "popularity", as in
+            `sampled_ranks`.
         seed_name: the seed, or the draw, of which the ranks are, as a column names it; empty if
             that is not known.
 
     Raises:
-        ConfigError: `drawn` is neither.
+        ConfigError: `drawn` has another value.
         DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each
             other; the message names the row, the user or the line of the file.
     """
@@ -72,7 +74,7 @@ class SampledRanks(Ranked):
     candidates: Ints
     replacement: bool = False
     user: NDArray[np.generic] | None = None
-    place: InitVar[Place | None] = None
+    location: InitVar[Location | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
     # how the source writes ranks: their name, and the best one
@@ -81,7 +83,7 @@ class SampledRanks(Ranked):
     drawn: str = BY_USER
     seed_name: str = ""
 
-    def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
+    def __post_init__(self, location: Location | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "sampled ranks")
         if not isinstance(self.drawn, str) or self.drawn not in DRAWN:
@@ -101,11 +103,11 @@ class SampledRanks(Ranked):
         x, m, n = np.broadcast_arrays(*map(np.atleast_1d, columns))
         if len(x) == 0:
             raise DataError("there are no ranks to estimate from")
-        require_exact_ids(None if self.user is None else np.asarray(self.user))
+        object.__setattr__(self, "user", checked_users(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
         for wrong, message in self._rules(*written):
-            refuse_rows(wrong, message, place or self.named)
+            refuse_rows(wrong, message, location or self.named)
 
     def _rules(self, name: str, best: int) -> list[tuple[NDArray[np.bool_], Callable[[int], str]]]:
         """Return which rows break each rule, and what is wrong with a row that does.
@@ -208,7 +210,7 @@ class SampledRanks(Ranked):
         return pd.DataFrame(columns)
 
     @property
-    def places(self) -> Floats:
+    def expected_above(self) -> Floats:
         """Return the (rows,) numbers of sampled negatives above."""
         return self.x.astype(np.float64)
 
@@ -252,7 +254,10 @@ def sampled_ranks(
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts
             assume. "once" if users share negatives, as of one list of candidates for everybody, or
             of the other items of a batch. One such draw gives values and no interval or verdict;
-            several draws, each independent of the others, give them.
+            several draws, each independent of the others, give them. "popularity" if they are drawn
+            by popularity, or in any other way that is not uniform. Then `correct` bounds the
+            metrics, without an estimate, and `compare` refuses: x distinct negatives above the
+            held-out item are x candidates above it, so its true rank is at least its sampled rank.
         by: the column of a table that names the recommenders of its rows. It gives a mapping from
             these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,
@@ -275,7 +280,7 @@ def sampled_ranks(
         DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; or
             a column that no argument names distinguishes several rows of each user. The message
             names the file and the line.
-        ConfigError: the name of a column is not text, or `drawn` is neither "by user" nor "once".
+        ConfigError: the name of a column is not text, or `drawn` has another value.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -336,7 +341,7 @@ def sampled_of_columns(
     refuse_rows(
         (tied > 0) & (above + tied > m),
         lambda row: f"above ({above[row]}) and tied ({tied[row]}) are more than {m[row]} negatives",
-        columns.place,
+        columns.location,
     )
     if tied.any():
         above = above + np.floor(rng.random(len(tied)) * (tied + 1)).astype(np.int64)
@@ -346,7 +351,7 @@ def sampled_of_columns(
         candidates=columns.column_or_argument("candidates", candidates, 1),
         replacement=replacement,
         user=columns.users_of_ranks(),
-        place=columns.place,
+        location=columns.location,
         findings=columns.remarks_on_ranks(candidates=candidates, negatives=negatives),
         source=columns.name,
         written=columns.written,
@@ -369,8 +374,8 @@ def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> N
     logs = []
     for better in (below, np.minimum(below + 1, pool)):
         theta = better / np.maximum(pool, 1)
-        rest = (pool - better) / np.maximum(pool, 1)
-        logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, rest))
+        worse_share = (pool - better) / np.maximum(pool, 1)
+        logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, worse_share))
     likeliest = np.maximum(*logs)
     return (negatives > 0) & (likeliest < np.log(np.finfo(np.float64).tiny))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics import _defaults
 from sampled_metrics._registry import renderer, words
-from sampled_metrics.checks import Floats, Ints, shown
+from sampled_metrics.checks import Floats, Ints, refuse_masked, shown
 from sampled_metrics.core.data.ids import INEXACT, are_inexact, as_text
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.errors import DataError
@@ -66,7 +66,7 @@ class Table(ABC):
     taken_by: ClassVar[tuple[str, ...]]
     """The functions that take such a table."""
 
-    beside: ClassVar[tuple[str, ...]] = ()
+    compared_with: ClassVar[tuple[str, ...]] = ()
     """The kinds of tables that such a table is compared with, beside its own."""
 
     is_sampled: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class Table(ABC):
     Otherwise its mean alone is estimated.
     """
 
-    default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
+    default_metrics: ClassVar[tuple[str, ...]] = _defaults.DEFAULT_METRICS
     """The labels of the metrics that are computed if none are given."""
 
     per_row: ClassVar[tuple[str, ...]]
@@ -106,9 +106,11 @@ class Table(ABC):
     def rows(self, positions: Ints) -> Self:
         """Return the table of the rows at some positions, in that order."""
         columns = {name: getattr(self, name) for name in self.per_row}
-        parts = {name: column[positions] for name, column in columns.items() if column is not None}
+        rows_of_columns = {
+            name: column[positions] for name, column in columns.items() if column is not None
+        }
         table: Any = self
-        return replace(table, **parts)
+        return replace(table, **rows_of_columns)
 
     @property
     @abstractmethod
@@ -168,7 +170,7 @@ class Table(ABC):
         return None
 
     @property
-    def places(self) -> Floats | None:
+    def expected_above(self) -> Floats | None:
         """Return (rows,) ranks that can be compared with those of other tables; None without ranks.
 
         The lower, the better.
@@ -377,13 +379,23 @@ def _numbered(ids: pd.Index, other_ids: pd.Index, names: tuple[str, str]) -> tup
     return np.asarray(numbers), np.asarray(other_numbers)
 
 
-def require_exact_ids(users: NDArray[np.generic] | None) -> None:
-    """Raise DataError if a user is a float that may stand for several ids."""
-    if users is not None and users.dtype.kind in "fO":
-        is_inexact = are_inexact(pd.Series(users))
-        if is_inexact.any():
-            row = int(np.argmax(is_inexact))
-            raise DataError(f"row {row + 1}: user is {shown(users[row])}, {INEXACT}")
+def checked_users(users: Any) -> NDArray[np.generic] | None:
+    """Return (rows,) users as an array; None without users.
+
+    Raises DataError if a user is missing, or is a float that may stand for several ids.
+    """
+    if users is None:
+        return None
+    refuse_masked(users, "user")
+    users = np.asarray(users)
+    for is_wrong, fault in (
+        (pd.isna(users), "which is no user"),
+        (users.dtype.kind in "fO" and are_inexact(pd.Series(users)), INEXACT),
+    ):
+        if np.any(is_wrong):
+            row = int(np.argmax(is_wrong))
+            raise DataError(f"row {row + 1}: user is {shown(users[row])}, {fault}")
+    return users
 
 
 def span(numbers: Ints, form: str = ",d") -> str:

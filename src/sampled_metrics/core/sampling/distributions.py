@@ -155,14 +155,14 @@ def _products(
     draws = design.negatives
     x = lowest[:, np.newaxis] + np.arange(width - 1)
     b = better[:, np.newaxis]
-    rest = (pool - better)[:, np.newaxis]
+    worse = (pool - better)[:, np.newaxis]
     if design.replacement:
         up = (draws - x) * b
-        down = (x + 1) * rest
+        down = (x + 1) * worse
         likely = np.floor((draws + 1) * (better / pool))
     else:
         up = (draws - x) * np.maximum(b - x, 0)
-        down = (x + 1) * np.maximum(rest - draws + 1 + x, 0)
+        down = (x + 1) * np.maximum(worse - draws + 1 + x, 0)
         likely = np.floor((draws + 1) * ((better + 1) / (pool + 2)))
     above = x >= np.minimum(likely, draws)[:, np.newaxis]
     products = np.ones((len(better), width))

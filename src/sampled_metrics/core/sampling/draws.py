@@ -121,15 +121,13 @@ def distributions(
         yield probabilities, weights
 
 
-def expected_distribution(
-    table: ExactRanks, design: SamplingDesign, rule: str = "random"
-) -> Floats:
+def expected_distribution(table: ExactRanks, design: SamplingDesign) -> Floats:
     """Return P(x) of a random event of a table, (m + 1,): the expected histogram of samples.
 
     A linear estimate with weights w has the expected value P @ w.
     """
     total = np.zeros(design.negatives + 1)
-    for probabilities, weights in distributions(table, design, rule):
+    for probabilities, weights in distributions(table, design):
         total += (probabilities if weights is None else weights * probabilities).sum(axis=0)
     return total / len(table)
 
@@ -154,8 +152,8 @@ def linear_moments(
     return mean / len(table), np.sqrt(variance) / len(table)
 
 
-def user_moments(
-    table: ExactRanks, design: SamplingDesign, weights: Floats, which: Ints, rule: str = "random"
+def row_moments(
+    table: ExactRanks, design: SamplingDesign, weights: Floats, which: Ints
 ) -> tuple[Floats, Floats]:
     """Return exact (rows, estimates) means and variances of the weight of each row of a table.
 
@@ -169,7 +167,7 @@ def user_moments(
     for start in range(0, len(order), step):
         rows = order[start : start + step]
         counts = table.above[rows], table.tied[rows], table.candidates[rows]
-        probabilities = distribution_over_ties(*counts, design, rule)
+        probabilities = distribution_over_ties(*counts, design)
         kinds, begins = np.unique(which[rows], return_index=True)
         for kind, begin, end in zip(kinds, begins, [*begins[1:], len(rows)], strict=True):
             moments[rows[begin:end]] = probabilities[begin:end] @ powers[kind].T
@@ -177,15 +175,11 @@ def user_moments(
     return means, np.maximum(squares - means**2, 0.0)
 
 
-def probability_of_order(gap: float, deviation: float, step: float = 0.0) -> float:
+def probability_of_order(gap: float, deviation: float) -> float:
     """Return the probability that a normal variable with mean `gap` is above 0.
 
-    It is 0 if both numbers are 0.
-
-    If the variable has multiples of `step` only, it can be exactly 0, which is no order. The
-    probability is then that of `step` or more, with a correction for continuity. It is NaN if an
-    argument is NaN.
+    It is 0 if both numbers are 0, and NaN if an argument is NaN.
     """
     if np.isnan(gap) or np.isnan(deviation):
         return np.nan
-    return float(ndtr((gap - step / 2) / deviation)) if deviation > 0 else float(gap > 0)
+    return float(ndtr(gap / deviation)) if deviation > 0 else float(gap > 0)

@@ -160,6 +160,7 @@ class RankNodes:
     weights: Floats
 
 
+@lru_cache(maxsize=8)  # users with similar m have the same nodes
 def rank_nodes(candidates: int, design: SamplingDesign, cutoffs: tuple[int, ...] = ()) -> RankNodes:
     """Return the nodes for sums over ranks 1 … n of products of P(x | rank), x of m, with metrics.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 
 from sampled_metrics.core.estimators import estimator_name
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, number, percent
@@ -14,13 +15,14 @@ from sampled_metrics.core.evaluation.verdict import Verdict
 from sampled_metrics.core.inference.setting import Setting
 
 OF_GROUPS = "The intervals of the groups are wider, so that they hold together."
+HOLLOW_BIAS = "Hollow: the interval does not include the bias."
 OF_PLAN = "Scores are for each user. Hollow: the interval holds the truth under an assumption only."
 
 _CONDITIONS = {
     **{shape: f"if {condition}" for shape, condition in ASSUMPTIONS.items()},
     NO_ASSUMPTION: "without an assumption on the ranks",
     UNIFORM: "if negatives are drawn uniformly, whatever the ranks are",
-    NO_BIAS: "only if the bias of the estimator is zero (hollow)",
+    NO_BIAS: "only if the bias of the estimator is zero",
 }
 """When an interval holds the true metric, by what it assumes."""
 
@@ -53,20 +55,24 @@ def over_users_and_seeds(interval: str) -> str:
     return f"The {interval} of these runs is over users, and that of new runs over users and seeds."
 
 
-def assumed_by_estimators(names_by_assumption: Mapping[str, Sequence[str]], interval: str) -> str:
-    """Say when the intervals of `correct` hold the true metric.
+def assumed_by_estimators(table: pd.DataFrame, interval: str) -> str:
+    """Say when the intervals of `correct` or `published` hold the true metric.
 
-    This is by what the estimators assume.
+    An estimator that assumes something else for some recommenders is named with each recommender.
     """
+    varying = table.groupby("estimator")["assumes"].nunique() > 1
+    names_by_assumption: dict[str, list[str]] = {}
+    for row in table.to_dict("records"):
+        name = estimator_name(str(row["estimator"]))
+        if varying[row["estimator"]] and "recommender" in row:
+            name = f"{name} of {row['recommender']}"
+        names = names_by_assumption.setdefault(str(row["assumes"]), [])
+        if name not in names:
+            names.append(name)
     return " ".join(
         f"{', '.join(names)}: the {interval} holds the true metric {_CONDITIONS[assumption]}."
         for assumption, names in names_by_assumption.items()
     )
-
-
-def estimator_in_words(label: str, recommender: str = "") -> str:
-    """Return the name of an estimator, of a recommender if it assumes something else of others."""
-    return f"{estimator_name(label)} of {recommender}" if recommender else estimator_name(label)
 
 
 # --- pairs ---

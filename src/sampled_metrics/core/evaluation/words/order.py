@@ -8,7 +8,7 @@ from sampled_metrics.checks import enumerated
 from sampled_metrics.core.evaluation.phrases import better
 from sampled_metrics.core.evaluation.questions import in_words
 from sampled_metrics.core.evaluation.standings import MANY, Standings
-from sampled_metrics.core.evaluation.verdict import Conclusion, Size, Verdict
+from sampled_metrics.core.evaluation.verdict import Conclusion, Lead, Verdict
 from sampled_metrics.core.findings import grouped
 from sampled_metrics.core.inference.setting import Setting
 from sampled_metrics.core.metrics import metric, metric_name
@@ -33,11 +33,6 @@ def compared_name(label: str, setting: Setting) -> str:
 # --- verdicts ---
 
 
-def verdict_in_words(verdict: Verdict) -> str:
-    """Say which recommender of a pair is better, or that none is."""
-    return f"{verdict.better} is better" if verdict.better is not None else verdict.in_words
-
-
 def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
     """Return in words which of two recommenders is better, by metric.
 
@@ -50,9 +45,12 @@ def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
         Conclusion.NO_VERDICT: f"No verdict on {a} and {b}: ",
     }
     order = [Conclusion.BETTER, *beginnings]
-    alike = grouped(verdicts, lambda verdict: (verdict.conclusion, verdict.better, verdict.size))
+    by_conclusion_and_size = grouped(
+        verdicts, lambda verdict: (verdict.conclusion, verdict.better, verdict.size)
+    )
     by_conclusion = sorted(
-        alike.values(), key=lambda same: (order.index(same[0].conclusion), -len(same))
+        by_conclusion_and_size.values(),
+        key=lambda same: (order.index(same[0].conclusion), -len(same)),
     )
     sentences = []
     for same in by_conclusion:
@@ -60,8 +58,10 @@ def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
         is_decided = conclusion is Conclusion.BETTER
         beginning = f"{better(*same[0].names)} on " if is_decided else beginnings[conclusion]
         metrics = [of_runs(metric_name(verdict.metric), verdict.inference) for verdict in same]
-        size = same[0].size.value
-        sentences.append(f"{beginning}{enumerated(metrics)}{f', by {size}' if size else ''}.")
+        sentence = f"{beginning}{enumerated(metrics)}"
+        if same[0].size.value and setting.margin is not None:
+            sentence += f", by {same[0].size.value} of {setting.margin.text}"
+        sentences.append(f"{sentence}.")
     return " ".join(sentences)
 
 
@@ -98,11 +98,13 @@ def standing(standings: Standings, others: str = "all others") -> list[str]:
         sentences.append(
             f"{enumerated([names[row] for row in winners])} {verb} better than {than}."
         )
-    alike = [
+    undecided = [
         enumerated([names[row] for row in group]) for group in standings.groups if len(group) > 1
     ]
-    if alike:
-        sentences.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be distinguished.")
+    if undecided:
+        sentences.append(
+            f"{', and '.join(undecided)}{',' * (len(undecided) > 1)} cannot be distinguished."
+        )
     return sentences
 
 
@@ -120,7 +122,7 @@ def by_margin(verdicts: Sequence[Verdict]) -> dict[str, str]:
         for verdict in on_metric:
             if verdict.conclusion is Conclusion.EQUIVALENT:
                 texts.append(f"{' and '.join(verdict.names)} are equivalent")
-            elif verdict.better is not None and verdict.size is not Size.UNKNOWN:
+            elif verdict.better is not None and verdict.size is not Lead.UNKNOWN:
                 texts.append(f"{better(*verdict.names)} by {verdict.size.value}")
         if texts:
             pairs_by_metric[label] = "; ".join(texts)

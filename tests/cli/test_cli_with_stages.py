@@ -51,10 +51,6 @@ class Leaves:
         raise self.error
 def leaves(users, items):
     return [Leaves(SystemExit(0))] * len(users)
-def leaves_itself(users, items):
-    raise SystemExit
-def closes(users, items):
-    return [Leaves(GeneratorExit())] * len(users)
 async def waits(users, items):
     return score(users, items)
 def is_careless(users, items):
@@ -296,18 +292,10 @@ def test_a_file_of_another_ranker_is_refused_and_one_of_the_same_name_is_read(ru
             {"score": "mine:leaves", "--concurrency": "3"},
             "the function of scores ends by SystemExit: 0",
         ),
-        (
-            1,
-            {"score": "mine:leaves_itself", "--concurrency": "3"},
-            "the function of scores ends by SystemExit",
-        ),
-        (1, {"score": "mine:closes"}, "the function of scores ends by GeneratorExit"),
         (1, {"score": "mine:waits", "--concurrency": "3"}, "coroutine"),
         (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 11: TimeoutError"),
         (2, {"output": "x.csv"}, "x.csv: "),
         (2, {"--part": "3/2"}, "'3/2'"),
-        (2, {"--part": "1/" + "9" * 5000}, "is not a part such as 2/8"),
-        (2, {"--depth": "deep"}, "'deep'"),
         (2, {"--depth": "0"}, "depth must be"),
         (1, {"--order": "items.txt"}, "items.txt: "),
     ],

@@ -1,0 +1,175 @@
+"""The contract of ranks with groups, seeds and numbers by user: evaluate, correct and compare have
+the means of plain Python, whatever form each input has and in whatever order it is.
+"""
+
+from statistics import fmean
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sampled_metrics as sm
+from sampled_metrics.errors import DataError
+
+USERS = [f"u{number}" for number in (10, 9, 2, 31, 1, 7, 8, 30)]
+RNG = np.random.default_rng(88)
+RECOMMENDERS = ("x", "y")
+SEEDS = (1, 2)
+NEGATIVES = 9
+CANDIDATES = dict(zip(USERS, RNG.integers(40, 60, len(USERS)).tolist(), strict=True))
+GROUPS = dict(zip(USERS, ["old", "young", "young"] * 2 + ["old", "old"], strict=True))
+RANKS = {
+    (name, seed, user): int(RNG.integers(1, 11))
+    for name in RECOMMENDERS
+    for seed in SEEDS
+    for user in USERS
+}
+"""From 1 to 10, which is a rank among all candidates and among 9 negatives."""
+ALL = "all"
+Rows = st.permutations(range(len(USERS)))
+FEW = settings(max_examples=settings().max_examples // 2)
+
+
+def value(rank, candidates, label):
+    """A metric of a rank among so many candidates."""
+    return float(rank <= 3) if label == "recall@3" else (candidates - rank) / (candidates - 1)
+
+
+def mean(name, label, group, seeds):
+    """The mean over the users of a group of their means over seeds."""
+    users = [user for user in USERS if group in (ALL, GROUPS[user])]
+    return fmean(
+        fmean(value(RANKS[name, seed, user], CANDIDATES[user], label) for seed in seeds)
+        for user in users
+    )
+
+
+def frame(order, name, seed, **columns):
+    """The ranks of a seed of a recommender, in an order of the users."""
+    users = [USERS[row] for row in order]
+    ranks = [RANKS[name, seed, user] for user in users]
+    return pd.DataFrame({"user": users, "rank": ranks} | columns)
+
+
+def tall(draw, seeds):
+    """A table of all recommenders and seeds in any order of the rows."""
+    parts = [
+        frame(draw(Rows), name, seed, model=name, run=seed)
+        for name in RECOMMENDERS
+        for seed in seeds
+    ]
+    rows = pd.concat(parts, ignore_index=True)
+    return rows.loc[draw(st.permutations(range(len(rows))))]
+
+
+def ranks_of_all(draw, seeds):
+    """The ranks of all recommenders in some form, and the options of it."""
+    options = {"by": "model"} | ({"seeds": "run"} if len(seeds) > 1 else {})
+    forms = ["tall", "tall with an index", "columns"]
+    form = draw(st.sampled_from(forms if len(seeds) > 1 else [*forms, "mapping", "wide"]))
+    if form == "mapping":
+        return {name: frame(draw(Rows), name, seeds[0]) for name in RECOMMENDERS}, {}
+    if form == "wide":
+        rows = draw(Rows)
+        names = {name: frame(rows, name, seeds[0])["rank"] for name in RECOMMENDERS}
+        table = frame(rows, "x", seeds[0]).drop(columns="rank").assign(**names)
+        return table, {"rank_column": list(RECOMMENDERS)}
+    table = tall(draw, seeds)
+    if len(seeds) == 1:
+        table = table.drop(columns="run")
+    if form == "columns":
+        return table.to_dict("list"), options
+    return table.set_index(["model", "user"]) if "index" in form else table, options
+
+
+def by_user(draw, values):
+    """Values by user in some form, in any order, and with users who have no ranks or without."""
+    more = draw(st.sampled_from([{}, {"u99": next(iter(values.values()))}]))
+    items = draw(st.permutations([*(values | more).items()]))
+    series = pd.Series(dict(items))
+    forms = {
+        "mapping": dict(items),
+        "Series": series,
+        "named Series": series.rename_axis("user"),
+    }
+    return forms[draw(st.sampled_from(sorted(forms)))]
+
+
+def values_by_row(result):
+    """The value of each recommender, metric and group; "all" where there are no groups."""
+    table = pd.DataFrame(result)
+    table = table if "group" in table else table.assign(group=ALL)
+    return table.groupby(["recommender", "metric", "group"], sort=False)["value"].first()
+
+
+LABELS = ["recall@3", "auc"]
+
+
+@FEW
+@given(st.data())
+def test_evaluate_has_the_means_over_users_of_means_over_seeds(data):
+    draw = data.draw
+    seeds = draw(st.sampled_from([SEEDS[:1], SEEDS]))
+    ranks, options = ranks_of_all(draw, seeds)
+    tables = sm.exact_ranks(ranks, candidates=by_user(draw, CANDIDATES), **options)
+    groups = draw(st.sampled_from([None, GROUPS]))
+    result = sm.evaluate(tables, metrics=LABELS, groups=by_user(draw, groups) if groups else False)
+    values = values_by_row(result)
+    assert set(values.index.get_level_values("group")) == {ALL} | set((groups or {}).values())
+    for (name, metric, group), mean_value in values.items():
+        expected = mean(name, metric.lower(), group, seeds)
+        assert mean_value == pytest.approx(expected, abs=1e-12)
+
+
+@FEW
+@given(st.data())
+def test_correct_without_correction_has_the_means_of_sampled_ranks(data):
+    draw = data.draw
+    ranks, options = ranks_of_all(draw, SEEDS[:1])
+    negatives = draw(st.sampled_from([NEGATIVES, dict.fromkeys(USERS, NEGATIVES)]))
+    if isinstance(negatives, dict):
+        negatives = by_user(draw, negatives)
+    tables = sm.sampled_ranks(
+        ranks, candidates=by_user(draw, CANDIDATES), negatives=negatives, **options
+    )
+    result = sm.correct(
+        tables, metrics="recall@3", estimators="uncorrected", groups=by_user(draw, GROUPS)
+    )
+    for (name, _, group), sampled_value in values_by_row(result).items():
+        expected = mean(name, "recall@3", group, SEEDS[:1])
+        assert sampled_value == pytest.approx(expected, abs=1e-12)
+
+
+@FEW
+@given(st.data())
+def test_compare_pairs_users_by_name(data):
+    draw = data.draw
+    seeds = draw(st.sampled_from([SEEDS[:1], SEEDS]))
+    ranks, options = ranks_of_all(draw, seeds)
+    tables = sm.exact_ranks(ranks, candidates=by_user(draw, CANDIDATES), **options)
+    result = sm.compare(tables, metrics="auc", groups=by_user(draw, GROUPS))
+    for row in pd.DataFrame(result).itertuples():
+        expected = [mean(name, "auc", row.group, seeds) for name in RECOMMENDERS]
+        assert [row.value_a, row.value_b] == pytest.approx(expected, abs=1e-12)
+        assert row.difference == pytest.approx(expected[1] - expected[0], abs=1e-12)
+
+
+@FEW
+@given(st.data())
+def test_a_user_that_an_option_by_user_lacks_is_refused_with_the_option(data):
+    draw = data.draw
+    lacking = draw(st.sampled_from(USERS))
+    fewer = {user: CANDIDATES[user] for user in USERS if user != lacking}
+    ranks = frame(draw(Rows), "x", 1)
+    with pytest.raises(DataError, match="candidates"):
+        sm.exact_ranks(ranks, candidates=by_user(draw, fewer))
+    table = sm.exact_ranks(ranks, candidates=60)
+    groups = {user: GROUPS[user] for user in fewer}
+    with pytest.raises(DataError, match=lacking):
+        sm.evaluate(table, groups=by_user(draw, groups))
+    with pytest.raises(DataError, match=lacking):
+        sm.compare(
+            {"x": table, "y": sm.exact_ranks(ranks[ranks["user"] != lacking], candidates=60)}
+        )
