@@ -36,6 +36,7 @@ def read_studied(
     inputs = snakemake.input
     params = snakemake.params
     config = params.config
+    budgets = {Path(path).parts[-2]: path for path in inputs.budgets}
     studied = []
     names = list(config["recommenders"])
     for index, (name, trained) in enumerate(params.trained.items()):
@@ -62,6 +63,7 @@ def read_studied(
                 read_table(inputs.table_4[index]),
                 facts,
                 figures,
+                budget=read_table(budgets[name]) if name in budgets else None,
                 stand_in=stand_in(facts, ranks[names[0]]),
             )
         )

@@ -1,8 +1,8 @@
 """What the exact ranks decide, and Tables 3 and 4 with it."""
 
+import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +13,10 @@ from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.verdict import VERDICTS
 from sampled_metrics.core.evaluation.wording import remarks
 from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics_study import tables
-from sampled_metrics_study.inputs import Inputs
-from sampled_metrics_study.repetitions import VARIANTS, part_of_size, sizes_of
+from sampled_metrics_study.repetitions import VARIANTS
 
 _ON_MARGIN = {*VERDICTS, "by-margin", "margin", "relative-margin"}
 """Kinds of findings on a margin; verdicts are sentences if there are two recommenders."""
@@ -27,12 +27,13 @@ class Exact(NamedTuple):
 
     Attributes:
         values: columns recommender, metric, value, low and high, with intervals at 95 %.
-        decided: (metric, better, worse) of the decided pairs, best first.
+        decided: (metric, better, worse) of the decided pairs, best first; None if the users cannot
+            be compared.
         on_margin: sentences on which metrics differ by more or less than the margin.
     """
 
     values: pd.DataFrame
-    decided: Sequence[tuple[str, str, str]]
+    decided: Sequence[tuple[str, str, str]] | None
     on_margin: Sequence[str] = ()
 
 
@@ -47,7 +48,11 @@ def exact_findings(ranks: Mapping[str, ExactRanks], options: CompareOptions) -> 
     ]
     if len(ranks) < 2:
         return Exact(values, [])
-    by_metric = compare_with(ranks, CompareOptions(metrics=options.metrics)).by_metric
+    try:
+        by_metric = compare_with(ranks, CompareOptions(metrics=options.metrics)).by_metric
+    except DataError as error:  # ready-made ranks whose users have other names or another order
+        logging.getLogger(__name__).warning("the exact ranks are not compared by user: %s", error)
+        return Exact(values, None)
     decided = [
         (label, standings.rows[better].name, standings.rows[worse].name)
         for label, standings in by_metric.items()
@@ -60,23 +65,25 @@ def exact_findings(ranks: Mapping[str, ExactRanks], options: CompareOptions) -> 
     return Exact(values, decided, remarks(on_margin, compared.setting))
 
 
-def is_decided(table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]]) -> "pd.Series[bool]":
+def is_decided(
+    table_4: pd.DataFrame, decided: Sequence[tuple[str, str, str]] | None
+) -> "pd.Series[bool]":
     """Return whether the exact ranks decide the order of the pair, for each row of Table 4."""
     rows = zip(table_4["metric"], table_4["better"], table_4["worse"], strict=True)
-    return pd.Series([row in decided for row in rows], index=table_4.index, dtype=bool)
+    return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
 
 
 WITHOUT_REPETITIONS = "Without repetitions"
 """Start of the headings of sections with exact expectations."""
 
 
-def cells_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
+def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     """Lay out Table 3.
 
     Bold are the best by the exact metric, and those that are not decided to be worse.
     """
-    cells = tables.texts_3(table)
-    if table["recommender"].nunique() > 1:
+    cells = tables.cells_3(table)
+    if exact.decided is not None and table["recommender"].nunique() > 1:
         rows_of_best = exact.values.groupby("metric")["value"].idxmax()
         best = exact.values.loc[rows_of_best, ["metric", "recommender"]]
         best_keys = set(best.itertuples(index=False, name=None))
@@ -90,7 +97,7 @@ def cells_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     return tables.wide(cells, ["metric", "recommender"])
 
 
-def cells_4(
+def table_4(
     table: pd.DataFrame, exact: Exact, repetitions: int | None, column: str = "correct"
 ) -> pd.DataFrame:
     """Lay out Table 4 with a column that says whether the exact ranks decide a row.
@@ -100,7 +107,7 @@ def cells_4(
     The interval of Agresti and Caffo, at 95 %, distinguishes the shares of two estimators. Without
     repetitions (None), the shares are exact, and those of the largest one, as shown, are bold.
     """
-    cells = tables.texts_4(table, column)
+    cells = tables.cells_4(table, column)
     keys = ["pair", "metric"]
     groups = [cells[key] for key in keys]
     decided = is_decided(cells, exact.decided)
@@ -114,39 +121,21 @@ def cells_4(
         half_width = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
         is_best = share.loc[best].to_numpy() - share <= half_width
     cells["cell"] = cells["cell"].where(~(decided & is_best), "**" + cells["cell"] + "**")
-    words = decided.map({True: "decided", False: "undecided"})
+    otherwise = "not compared" if exact.decided is None else "undecided"
+    words = decided.map({True: "decided", False: otherwise})
     order = cells.assign(cell=words, estimator="Exact order").drop_duplicates(keys)
     wide = tables.wide(cells, keys)
     wide.insert(2, "Exact order", tables.wide(order, keys)["Exact order"])
     return wide
 
 
-def _of_every_size(
-    layout: Callable[[pd.DataFrame, Exact, int], list[Section]],
-) -> Callable[[pd.DataFrame, Inputs], list[Section]]:
-    """Return a function that lays out the parts of every m."""
-
-    @wraps(layout)
-    def sections(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
-        return [
-            (heading if m is None else f"m = {m}. {heading}", cells)
-            for m in sizes_of(table)
-            for heading, cells in layout(
-                part_of_size(table, m), inputs.exact, inputs.options["repetitions"]
-            )
-        ]
-
-    return sections
-
-
-@_of_every_size
 def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
     """Lay out Table 3, a section for each reading; values in per cent.
 
     The last section compares the means with their exact expectations.
     """
     sections = [
-        (VARIANTS[str(name)].heading, cells_3(rows, exact))
+        (VARIANTS[str(name)].heading, table_3(rows, exact))
         for name, rows in table.groupby("reading", sort=False)
     ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
@@ -165,7 +154,6 @@ def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     return [*sections, (heading, pd.DataFrame(rows, columns=columns))]
 
 
-@_of_every_size
 def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
     """Lay out Table 4, a section for each reading, in per cent of repetitions.
 
@@ -179,9 +167,9 @@ def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     by_reading = [
         (VARIANTS[str(name)].heading, rows) for name, rows in table.groupby("reading", sort=False)
     ]
-    counted = [(heading, cells_4(rows, exact, repetitions)) for heading, rows in by_reading]
+    counted = [(heading, table_4(rows, exact, repetitions)) for heading, rows in by_reading]
     expected = [
-        (probabilities + heading, cells_4(rows, exact, None, "correct_exact"))
+        (probabilities + heading, table_4(rows, exact, None, "correct_exact"))
         for heading, rows in by_reading
     ]
     return [*counted, *expected]

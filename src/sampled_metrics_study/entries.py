@@ -162,24 +162,24 @@ TABLES = {
     "dataset": {
         "studied": Table(
             "What was studied: {subject}",
-            "tables.studied",
-            "tables.studied_sections",
+            "dataset_tables.studied",
+            "dataset_tables.studied_layout",
             ("csv", "md", "html"),
         ),
         "table-3": Table(
             "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation "
             "of a repetition; bold: the best by the exact metric, and those that the exact ranks "
             "do not distinguish from it, compared by user at 95 %)",
-            "tables.table_3",
-            "decided.sections_3",
+            "dataset_tables.table_3",
+            "dataset_tables.layout_3",
         ),
         "table-4": Table(
             "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
             "(bold: the best estimator of a row, and those that the repetitions do not distinguish "
             "from it, at 95 %; nothing is bold where the exact ranks do not decide the order of "
             "the pair)",
-            "tables.table_4",
-            "decided.sections_4",
+            "dataset_tables.table_4",
+            "dataset_tables.layout_4",
         ),
     },
 }

@@ -37,8 +37,8 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
     Repetitions are those of table_2.
     """
     on = ["recommender", "metric"]
-    exact = reference.printed_1().merge(table_1, how="left", on=on, suffixes=SUFFIXES)
-    sampled = reference.printed_2().merge(table_2, how="left", on=on, suffixes=SUFFIXES)
+    exact = reference.table_1().merge(table_1, how="left", on=on, suffixes=SUFFIXES)
+    sampled = reference.table_2().merge(table_2, how="left", on=on, suffixes=SUFFIXES)
     rows = [
         _rows(_with_cells(exact, 1, on).assign(reading="default"), "value", 0.0),
         *_mean_and_sd_rows(
@@ -58,7 +58,7 @@ def compare_study(
     Ours are expectations over all samples. The spread of cells over random starts is that of
     docs/seed-spread.csv.
     """
-    printed = reference.printed_3().merge(table_3[["reading"]].drop_duplicates(), how="cross")
+    printed = reference.table_3().merge(table_3[["reading"]].drop_duplicates(), how="cross")
     expected = table_3.drop(columns=["mean", "sd"]).rename(
         columns={"mean_exact": "mean", "sd_exact": "sd"}
     )
@@ -67,7 +67,7 @@ def compare_study(
     exact = cells[cells["estimator"] == "exact"]
     sampled = cells[cells["estimator"] != "exact"]
     orders = table_4.assign(pair=pair_names(table_4), correct=table_4["correct_exact"])
-    orders = orders.merge(reference.printed_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
+    orders = orders.merge(reference.table_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
     orders = _with_cells(orders, 4, _CELLS_4).assign(unit=0.01)
     probability = orders["correct_ours"]
     rows = [

@@ -216,18 +216,18 @@ def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.Da
     return pd.DataFrame(rows, columns=[*keys, across, "mean", "sd"])
 
 
-def printed_1() -> pd.DataFrame:
+def table_1() -> pd.DataFrame:
     """Return Table 1; columns recommender, metric, value, unit."""
     table = _table(_TABLE_1, ["recommender"], "metric").drop(columns="sd")
     return table.rename(columns={"mean": "value"}).assign(unit=0.001)
 
 
-def printed_2() -> pd.DataFrame:
+def table_2() -> pd.DataFrame:
     """Return Table 2; columns recommender, metric, mean, sd, unit."""
     return _table(_TABLE_2, ["recommender"], "metric").assign(unit=0.001)
 
 
-def printed_3() -> pd.DataFrame:
+def table_3() -> pd.DataFrame:
     """Return Table 3 in fractions; columns metric, recommender, estimator, mean, sd, unit.
 
     The exact numbers have no sd (NaN).
@@ -235,7 +235,7 @@ def printed_3() -> pd.DataFrame:
     return _table(_TABLE_3, ["metric", "recommender"], "estimator", 100).assign(unit=0.0001)
 
 
-def printed_4() -> pd.DataFrame:
+def table_4() -> pd.DataFrame:
     """Return Table 4 in fractions; columns pair (such as `X vs Y`), metric, estimator, correct."""
     table = _table(_TABLE_4, ["pair", "metric"], "estimator", 100).drop(columns="sd")
     return table.rename(columns={"mean": "correct"}).assign(

@@ -4,6 +4,7 @@ The template summary.html has its structure, summary_words its words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
 
@@ -22,6 +23,9 @@ from sampled_metrics.reporting.tables import PageTable, laid_out
 from sampled_metrics_study import decided, fidelity, figures, reference, summary_words, tables
 from sampled_metrics_study.repetitions import VARIANTS, part_of_size, sizes_of
 
+# how much wider than with all candidates an interval of stages may be that the page names
+_WIDER = 1.25
+_SAME_RIGHT = 0.005  # shares of right orders that differ by no more are named together
 # share of samples that agree on the order of a pair, from which the page does not say that they
 # differ
 _STEADY = 0.95
@@ -38,6 +42,7 @@ class Studied(NamedTuple):
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
         facts: dataset.json, if the dataset was split here.
         figures: title, image, caption and csv of each figure; csv is the file of its numbers.
+        budget: what scores buy, if the run computes it.
         stand_in: what may be of a stand-in for the archive: archive, ranks or nothing
             (`reference.stand_in`).
     """
@@ -50,6 +55,7 @@ class Studied(NamedTuple):
     table_4: pd.DataFrame
     facts: Mapping[str, Any] | None = None
     figures: Sequence[Mapping[str, Any]] = ()
+    budget: pd.DataFrame | None = None
     stand_in: str = ""
 
 
@@ -97,6 +103,7 @@ def summary(
         answers=[
             answer(dataset, config, m) for dataset in studied for m in sizes_of(dataset.table_3)
         ],
+        stages=[cost for dataset in studied for cost in stage_costs(dataset)],
         datasets=[dataset._asdict() | _results(dataset, config) for dataset in studied],
         captions=captions,
         leaking=leaking,
@@ -131,9 +138,9 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
 
     An order of two recommenders is right or wrong only if the exact ranks decide it. Among others,
     the answer has: the recommenders, the best by the exact metric first, with their exact and
-    sampled values, none if the latter were not computed; the decided pairs (better, worse); those
-    of them that come out wrong or alike in the mean of the samples; and those (better, worse,
-    share) that some samples order rightly and others do not.
+    sampled values, none if the latter were not computed; the decided pairs (better, worse), None if
+    the users cannot be compared; those of them that come out wrong or alike in the mean of the
+    samples; and those (better, worse, share) that some samples order rightly and others do not.
     """
     label = config["metrics"][0]
     reading = config["sampling"]["readings"][0]
@@ -153,7 +160,7 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
 
     # the pairs that the exact ranks decide by this metric
     known = dataset.exact.decided
-    pairs = [(better, worse) for name, better, worse in known if name == label]
+    pairs = [(better, worse) for name, better, worse in known or [] if name == label]
     gaps = {} if sampled is None else {pair: sampled[pair[0]] - sampled[pair[1]] for pair in pairs}
     wrong = [pair for pair, gap in gaps.items() if gap < -EQUAL]
     alike = [pair for pair, gap in gaps.items() if abs(gap) <= EQUAL]
@@ -163,8 +170,10 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
     decided_rows = table_4[decided.is_decided(table_4, known)]
     sampled_rows = decided_rows[decided_rows["estimator"] == "uncorrected"]
     can_be_wrong = sampled_rows[sampled_rows["metric"].isin(misleading)]
-    all_pairs = comb(len(names), 2) * len(misleading)
-    undecided = all_pairs - sum(name in misleading for name, _, _ in known)
+    undecided = 0
+    if known is not None:
+        all_pairs = comb(len(names), 2) * len(misleading)
+        undecided = all_pairs - sum(name in misleading for name, _, _ in known)
 
     further = []
     if m == sizes_of(dataset.table_3)[0]:  # what the exact ranks say is the same for all m
@@ -183,7 +192,7 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
         "recommenders": names,
         "exact": means["exact"].tolist(),
         "sampled": [] if sampled is None else sampled.tolist(),
-        "pairs": pairs,
+        "pairs": None if known is None else pairs,
         "wrong": wrong,
         "alike": alike,
         "turned": bool(wrong or alike),
@@ -197,7 +206,9 @@ def answer(dataset: Studied, config: Mapping[str, Any], m: int | None) -> dict[s
         "undecided_of_all": undecided,
         "can_turn": can_mislead(label),
         "unchanged": [metric_name(name) for name in config["metrics"] if name not in misleading],
-        "correction": _correction(means, spread),
+        "correction": _correction(
+            means, spread, decided_rows[decided_rows["metric"].isin(misleading)]
+        ),
         "figure": "",
     }
     if sampled is None:
@@ -213,7 +224,7 @@ def _figure(
     sampled: "pd.Series[float]",
     deviation: "pd.Series[float]",
 ) -> dict[str, Any]:
-    """Return the figure of an answer, and its sides.
+    """Return the figure of an answer, and what its lines and bars need said.
 
     Exact are columns value, low and high by recommender; sampled and deviation are the mean and the
     standard deviation of the uncorrected metric.
@@ -235,18 +246,32 @@ def _figure(
             "95 % intervals",
         ),
     )
+    crossing = [
+        (better, worse)
+        for better, worse in combinations(answer["recommenders"][: figures.SHOWN], 2)
+        if sampled[better] < sampled[worse] - EQUAL
+    ]
+    pairs = answer["pairs"] or []
     return {
         "sides": sides,
         "figure": inline_svg(
             figures.draw(*sides), "Sampled and exact values", f"{answer['dataset']}-{negatives}"
         ),
+        "lines_cross": bool(crossing),
+        "undecided_cross": any(pair not in pairs for pair in crossing),
+        "bars_overlap": any(exact["low"][better] < exact["high"][worse] for better, worse in pairs),
     }
 
 
-def _correction(means: pd.DataFrame, spread: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the corrections with the smallest root mean square error; None if there is none.
+def _correction(
+    means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame
+) -> dict[str, Any] | None:
+    """Return what corrections do; None if there is none.
 
     Means and deviations are by recommender and estimator.
+
+    They are the ones with the smallest root mean square error, and those with the most right orders
+    of the decided pairs, over all metrics. A share that is not known is missing (None).
     """
     squares = means.sub(means["exact"], axis=0) ** 2 + spread**2
     errors = np.sqrt(squares.mean(skipna=False)).drop("exact").dropna()
@@ -254,11 +279,46 @@ def _correction(means: pd.DataFrame, spread: pd.DataFrame) -> dict[str, Any] | N
     if corrected.empty:
         return None
     nearest = corrected.index[corrected <= corrected.min() + EQUAL]
+    right = decided.groupby("estimator", sort=False)["correct"].mean()
+    right_corrected = right[right.index.isin(corrected.index)]
+    most_right = right_corrected.max()
+    best_for_order = right_corrected.index[right_corrected >= most_right - _SAME_RIGHT]
     return {
+        "corrections": len(corrected),
         "nearest": list(map(estimator_name, nearest)),
         "error": errors[nearest[0]],
         "uncorrected_error": errors.get("uncorrected"),
+        "right": right.get(nearest[0]),
+        "uncorrected_right": right.get("uncorrected"),
+        "most_right": most_right,
+        "best_for_order": list(map(estimator_name, best_for_order)),
     }
+
+
+def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
+    """Return what stages would have taken of each recommender.
+
+    The depth is the smallest one that has an interval.
+    """
+    if dataset.budget is None:
+        return []
+    costs = []
+    for name, table in dataset.budget.groupby("recommender", sort=False):
+        all_candidates = table[table["way"] == "all candidates"].iloc[0]
+        stages = table[table["way"] == "stages"]
+        narrow = stages[stages["width"] <= _WIDER * all_candidates["width"]]
+        if len(narrow):
+            smallest = narrow.iloc[0]
+            costs.append(
+                {
+                    "dataset": dataset.name,
+                    "recommender": name,
+                    "scores": smallest["scores"],
+                    "all_scores": all_candidates["scores"],
+                    "ratio": smallest["width"] / all_candidates["width"],
+                }
+            )
+    return costs
 
 
 def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -273,9 +333,9 @@ def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
         for m in sizes_of(table) if len(table) else []:  # a single recommender has no pairs
             cells = part_of_size(table[table["reading"] == reading], m)
             if name == "table-3":
-                wide = decided.cells_3(cells, dataset.exact)
+                wide = decided.table_3(cells, dataset.exact)
             else:
-                wide = decided.cells_4(cells, dataset.exact, repetitions)
+                wide = decided.table_4(cells, dataset.exact, repetitions)
             size = "" if m is None else f"m = {m}. "
             heading = f"{size}{VARIANTS[reading].heading}"
             parts[name].append({"heading": heading, "table": laid_out(wide)})

@@ -8,6 +8,7 @@ from typing import Any
 
 from sampled_metrics.checks import counted, enumerated
 from sampled_metrics.core.evaluation.phrases import better
+from sampled_metrics.core.metrics import metric_name
 
 FEW_PAIRS = 3
 """The most pairs of which each is named."""
@@ -35,6 +36,11 @@ STAND_INS = {
 def verdict(answer: Mapping[str, Any]) -> str:
     """Say whether the sampled metric is the true one, or orders the decided pairs as it does."""
     name = answer["metric"]
+    if answer["pairs"] is None:
+        return (
+            "The exact ranks of these recommenders are not of the same users, so no order is "
+            "stated as true."
+        )
     if len(answer["recommenders"]) < 2:
         return _of_single(answer)
     if not answer["pairs"]:
@@ -157,17 +163,90 @@ def over_samples(answer: Mapping[str, Any]) -> str:
 
 
 def corrections(answer: Mapping[str, Any]) -> str:
-    """Say which corrections come nearest to the exact metric."""
+    """Say which corrections come nearest to the exact metric, and which order pairs rightly.
+
+    The latter are those that order the decided pairs rightly most often.
+    """
     best = answer["correction"]
+    nearest = best["nearest"]
+    have = "has" if len(nearest) == 1 else "have"
+    subject = f"Of the corrections, {' and '.join(nearest)} {have} the smallest"
+    if best["corrections"] == 1:
+        subject = f"{nearest[0]} has this"
+    elif len(nearest) == best["corrections"]:
+        subject = "All corrections have the same"
     uncorrected = ""
     if best["uncorrected_error"] is not None:
-        uncorrected = f", and the uncorrected metric has {100 * best['uncorrected_error']:.1f}"
-    return (
-        f"The smallest root mean square error of {answer['metric']} in one sample with a "
-        f"correction is {100 * best['error']:.1f} percentage points "
-        f"({' and '.join(best['nearest'])}){uncorrected}. One sees this only because the exact "
-        "values are known."
+        uncorrected = f", where the uncorrected metric has {100 * best['uncorrected_error']:.1f}"
+    said = (
+        f"{subject} root mean square error of {answer['metric']} in one sample: "
+        f"{100 * best['error']:.1f} percentage points{uncorrected}."
     )
+    return f"{said}{_right_orders(answer)} One sees this only because the exact values are known."
+
+
+def _right_orders(answer: Mapping[str, Any]) -> str:
+    """Return a sentence on how often corrections order the decided pairs rightly.
+
+    Without decided pairs, it is empty.
+    """
+    best = answer["correction"]
+    most_right = best["best_for_order"]
+    if not most_right:
+        return ""
+    corrections = " or ".join(most_right)
+    if len(most_right) == best["corrections"]:
+        corrections = "each correction" if best["corrections"] > 1 else "it"
+    shares = f"{100 * best['most_right']:.0f} % of cases with {corrections}"
+    if best["nearest"][0] not in most_right:
+        shares += f", in {100 * best['right']:.0f} % with {best['nearest'][0]}"
+    if best["uncorrected_right"] is not None:
+        shares += f", and in {100 * best['uncorrected_right']:.0f} % without a correction"
+    these = "these " if answer["unchanged"] else ""
+    return (
+        f" Over all samples and {these}metrics, the decided pairs are in the right order in "
+        f"{shares}."
+    )
+
+
+def joint(answers: Sequence[Mapping[str, Any]]) -> str:
+    """Return one answer for several datasets and sample sizes.
+
+    It is empty if one of them has no decided pairs, or no sample.
+    """
+    if len(answers) < 2 or not all(answer["pairs"] and answer["sampled"] for answer in answers):
+        return ""
+    name = answers[0]["metric"]
+    turned = sum(answer["turned"] for answer in answers)
+    if not turned:
+        yes = "Only on average" if any(answer["unsteady"] for answer in answers) else "Yes"
+        headings = "; ".join(answer["heading"] for answer in answers)
+        return f"{yes}, by {name}: the decided pairs are in the right order ({headings})."
+    numbers = []
+    for answer in answers:
+        alike = f", and {len(answer['alike'])} equal" if answer["alike"] else ""
+        numbers.append(
+            f"{len(answer['wrong'])} of {len(answer['pairs'])}{alike} ({answer['heading']})"
+        )
+    no = "No" if turned == len(answers) else "Not always"
+    return f"{no}. Decided pairs that come out the wrong way round by {name}: {', '.join(numbers)}."
+
+
+def meaning_of_lines(answer: Mapping[str, Any]) -> str:
+    """Say what crossing lines and overlapping bars of the figure of an answer mean.
+
+    Of one recommender, there is nothing to say.
+    """
+    if len(answer["recommenders"]) < 2:
+        return ""
+    crossing = "Lines cross where the sample turns the order. " if answer["lines_cross"] else ""
+    notes = []
+    if answer["bars_overlap"]:
+        notes.append("bars of a decided pair may overlap")
+    if answer["undecided_cross"]:
+        notes.append("crossing lines of an undecided one do not count")
+    further = f"; {', and '.join(notes)}" if notes else ""
+    return f"{crossing}A pair is decided if a comparison by user at 95 % tells it apart{further}."
 
 
 # --- the data ---
@@ -203,6 +282,15 @@ def stand_in(answer: Mapping[str, Any]) -> str:
         STAND_INS[answer["stand_in"]].format(dataset=answer["dataset"])
         if answer["stand_in"]
         else ""
+    )
+
+
+def cost_of_stages(cost: Mapping[str, Any], metric: str) -> str:
+    """Say what stages would have taken, from an entry of `summary.stage_costs`."""
+    return (
+        f"On {cost['dataset']}, {cost['recommender']} would have taken {cost['scores']:,.0f} "
+        f"scores for each user in place of {cost['all_scores']:,.0f}, with an interval of "
+        f"{metric_name(metric)} {cost['ratio']:.2f} times as wide."
     )
 
 

@@ -1,8 +1,8 @@
 """The tables of repeated sampled evaluations: metrics (Table 3) and orders (Table 4)."""
 
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,6 @@ from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks, half_tied, tied_shares, ties_remark
 from sampled_metrics.core.sampling.draws import EQUAL, probability_of_order
 from sampled_metrics.reporting.tables import Section, number, plus_minus
-from sampled_metrics_study.inputs import Inputs
-from sampled_metrics_study.repetitions import by_size, part_of_size, sizes_of
 
 
 def worse_and_better(pair: tuple[str, str], exact: Mapping[str, float]) -> tuple[str, str] | None:
@@ -34,28 +32,12 @@ def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
 
 KEYS = ["reading", "metric", "estimator"]
 
-Runs = Mapping[str, pd.DataFrame]
 
-
-def _of_every_size(
-    compute: Callable[[Mapping[str, ExactRanks], Runs, Runs], pd.DataFrame],
-) -> Callable[[Inputs], pd.DataFrame]:
-    """Return a function that computes a table with a part for each m."""
-
-    @wraps(compute)
-    def table(inputs: Inputs) -> pd.DataFrame:
-        parts = {}
-        for m in sizes_of(next(iter(inputs.estimates.values()))):
-            estimates = {name: part_of_size(runs, m) for name, runs in inputs.estimates.items()}
-            expected = {name: part_of_size(runs, m) for name, runs in inputs.expected.items()}
-            parts[m] = compute(inputs.ranks, estimates, expected)
-        return by_size(parts)
-
-    return table
-
-
-@_of_every_size
-def table_3(ranks: Mapping[str, ExactRanks], estimates: Runs, expected: Runs) -> pd.DataFrame:
+def table_3(
+    ranks: Mapping[str, ExactRanks],
+    estimates: Mapping[str, pd.DataFrame],
+    expected: Mapping[str, pd.DataFrame],
+) -> pd.DataFrame:
     """Return the mean and the standard deviation of the repetitions of each recommender.
 
     Estimates and expected are results of `repetitions.estimates` and of
@@ -95,8 +77,11 @@ def table_3(ranks: Mapping[str, ExactRanks], estimates: Runs, expected: Runs) ->
     return pd.DataFrame(rows, columns=columns)
 
 
-@_of_every_size
-def table_4(ranks: Mapping[str, ExactRanks], estimates: Runs, expected: Runs) -> pd.DataFrame:
+def table_4(
+    ranks: Mapping[str, ExactRanks],
+    estimates: Mapping[str, pd.DataFrame],
+    expected: Mapping[str, pd.DataFrame],
+) -> pd.DataFrame:
     """Return how often the estimates order each pair of recommenders as the exact metric does.
 
     The column correct has the fraction of the repetitions, and correct_exact its expectation by the
@@ -124,14 +109,14 @@ def table_4(ranks: Mapping[str, ExactRanks], estimates: Runs, expected: Runs) ->
     return pd.DataFrame(rows, columns=columns)
 
 
-def _readings(estimates: Runs) -> list[str]:
+def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the names of all readings, in their order."""
     return list(
         dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique())
     )
 
 
-def texts_3(table: pd.DataFrame) -> pd.DataFrame:
+def cells_3(table: pd.DataFrame) -> pd.DataFrame:
     """Return Table 3 with a column cell: the mean in per cent, and its standard deviation.
 
     The deviation is that over repetitions.
@@ -144,7 +129,7 @@ def texts_3(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(cell=cells)
 
 
-def texts_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
+def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
     """Return Table 4 with a column pair, and a column cell: a share in per cent."""
     return table.assign(
         pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]]
@@ -183,7 +168,7 @@ FACTS = {
 """Key of dataset.json → its wording."""
 
 
-def studied(inputs: Inputs) -> pd.DataFrame:
+def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
     """Return counts of the ranked items and of their ties, by recommender.
 
     Share_with_ties is of the items, mean_share_tied of an item's other candidates, and half_tied
@@ -200,17 +185,16 @@ def studied(inputs: Inputs) -> pd.DataFrame:
             "half_tied": half_tied(table),
             "remark": ties_remark(table),
         }
-        for name, table in inputs.ranks.items()
+        for name, table in ranks.items()
     ]
     return pd.DataFrame(rows)
 
 
-def studied_sections(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
+def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Section]:
     """Lay out the facts of dataset.json, if any, and the counts of each recommender.
 
     Shares are in per cent.
     """
-    facts = inputs.facts
     fact_rows = [(words, f"{facts[key]}") for key, words in FACTS.items() if facts]
     rank_cells = pd.DataFrame(
         {

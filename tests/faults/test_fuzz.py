@@ -39,7 +39,6 @@ from sampled_metrics_study.recommenders.models import (
     SparseSimilarityModel,
     read_model,
 )
-from sampled_metrics_study.schemas import check
 
 SECONDS = 20  # within which every input has to have a result
 EXAMPLES = 1000  # inputs that are made of a seed
@@ -168,14 +167,11 @@ def check_ranks(content: bytes) -> None:
     assert (table.above + table.tied < table.candidates).all()
 
 
-URLS = SCHEMA["properties"]["datasets"]["additionalProperties"]["properties"]["urls"]
-
-
 def check_address(text: str) -> None:
     try:
         wheel = archives.parse_address(text)
     except SampledMetricsError:
-        check([text], URLS)
+        archives.require_addresses([text])
     else:
         assert not wheel.name.startswith("-")
     assert "/" not in archives.file_name(text)

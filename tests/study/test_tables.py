@@ -8,7 +8,6 @@ from small_tables import table_of
 from study.read_tables import written
 
 from sampled_metrics_study import decided, tables
-from sampled_metrics_study.inputs import Inputs
 
 TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
 TABLE_4 = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
@@ -45,9 +44,7 @@ def expected_of(estimates):
 
 
 def table_4_of(estimates):
-    return tables.table_4(
-        Inputs({}, ranks=RANKS, estimates=estimates, expected=expected_of(estimates))
-    )
+    return tables.table_4(RANKS, estimates, expected_of(estimates))
 
 
 def test_table_3_by_hand():
@@ -58,7 +55,7 @@ def test_table_3_by_hand():
     }
     expected = expected_of(estimates)
     expected["X"].loc[expected["X"]["estimator"] == "mle", ["mean_exact", "sd_exact"]] = np.nan
-    table = tables.table_3(Inputs({}, ranks=RANKS, estimates=estimates, expected=expected))
+    table = tables.table_3(RANKS, estimates, expected)
     assert list(table.columns) == TABLE_3
     moments = table.set_index(["recommender", "metric", "estimator"]).drop(columns="reading")
     by_hand = {
@@ -118,9 +115,7 @@ def test_table_3_is_laid_out_in_per_cent_by_metric_and_recommender_for_each_read
     table = pd.DataFrame(rows, columns=TABLE_3)
     table.loc[2, "mean"] = 0.55558  # default, X, auc, exact
     best = pd.DataFrame({"metric": ["recall@10", "auc"], "recommender": "X", "value": 0.5})
-    sections = decided.sections_3(
-        table, Inputs({"repetitions": 25}, exact=decided.Exact(best, [("auc", "X", "Y")]))
-    )
+    sections = decided.sections_3(table, decided.Exact(best, [("auc", "X", "Y")]), repetitions=25)
     assert [heading.split(" (")[0] for heading, _ in sections[:2]] == [
         "Reading: default",
         "Reading: as printed",
@@ -151,9 +146,7 @@ def test_table_4_is_laid_out_with_the_names_of_the_paper_whichever_is_worse(tmp_
     ]
     table = pd.DataFrame(rows, columns=TABLE_4)
     exact = decided.Exact(pd.DataFrame(), [("auc", "X", "Y"), ("ap", "Y", "X")])
-    markdown, latex, html = written(
-        tmp_path, decided.sections_4(table, Inputs({"repetitions": 100}, exact=exact))
-    )
+    markdown, latex, html = written(tmp_path, decided.sections_4(table, exact, repetitions=100))
     assert markdown == plain(latex) == html
     header = ["Pair", "Metric", "Exact order", "Sampled (uncorrected)", "BV 1"]
     # by Agresti and Caffo, .24 is not 0, and 100 repetitions do not tell .99 from 1
@@ -169,8 +162,9 @@ def test_table_4_is_laid_out_with_the_names_of_the_paper_whichever_is_worse(tmp_
             ["X vs Y", "AUC", "decided", "**100**", "-"],
         ],
     ]
-    exact = decided.Exact(pd.DataFrame(), [("auc", "X", "Y")])
-    undecided = decided.sections_4(table, Inputs({"repetitions": 100}, exact=exact))
+    undecided = decided.sections_4(
+        table, decided.Exact(pd.DataFrame(), [("auc", "X", "Y")]), repetitions=100
+    )
     for _, cells in undecided:
         assert cells.loc[cells["Metric"] == "AP", "Exact order"].tolist() == ["undecided"]
         assert not cells[cells["Metric"] == "AP"].map(lambda text: "**" in text).to_numpy().any()

@@ -90,7 +90,11 @@ pathvars:
 
 try:
     config = assemble(known_datasets, default_config, config, user_config)
-    complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
+    complete(
+        config,
+        read_config(own("workflow/schemas/config.schema.yaml")),
+        workflow.pathvars.get("results"),
+    )
 except ConfigError as error:
     raise WorkflowError(f"error: config: {error}")
 

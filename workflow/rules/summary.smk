@@ -7,9 +7,11 @@ FIGURES_OF_SUMMARY = {
 }
 if config["figures"]["budget"]:
     BUDGET_FIGURES = expand(rules.budget.output.svg, dataset=WITH_BUDGET)
+    BUDGET_TABLES = expand(rules.budget.output.csv, dataset=WITH_BUDGET)
     BUDGET_VERSIONS = expand(rules.budget.output.versions, dataset=WITH_BUDGET)
 else:
     BUDGET_FIGURES = []
+    BUDGET_TABLES = []
     BUDGET_VERSIONS = []
 
 # the versions that each job used, in the order of the stages
@@ -49,6 +51,7 @@ rule summary:
             *BUDGET_FIGURES,
             *FIGURES_6,
         ],
+        budgets=BUDGET_TABLES,
         fidelity=expand("<results>/{folder}/fidelity.csv", folder=COMPARISONS),
         claims=expand("<results>/{folder}/claims.csv", folder=COMPARISONS),
         versions=USED_VERSIONS,

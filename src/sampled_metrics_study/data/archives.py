@@ -292,6 +292,34 @@ def verify(
     return actual
 
 
+def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None:
+    """Check that there are addresses, and that each may be downloaded from.
+
+    Args:
+        urls: the addresses.
+        key: their name in messages.
+
+    Raises:
+        ConfigError: there is no address, or one is malformed.
+    """
+    if not urls:
+        raise ConfigError(
+            f"{key}: there is no address to download from; give one, or set `path` to a copy"
+        )
+    for url in urls:
+        if url.startswith(SCHEME):
+            try:
+                parse_address(url)
+            except ConfigError as error:
+                raise ConfigError(f"{key}: {error}") from None
+        elif not url.startswith(("https://", "http://")):
+            raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
+        elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", file_name(url)):
+            raise ConfigError(
+                f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -"
+            )
+
+
 def expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
     """Return the digests that are known, by algorithm."""
     digests = {"md5": md5, "sha256": sha256}

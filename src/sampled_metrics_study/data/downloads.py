@@ -26,6 +26,7 @@ from sampled_metrics_study.data.archives import (
     fault_of,
     file_name,
     parse_address,
+    require_addresses,
 )
 
 TIMEOUT = (10.0, 60.0)
@@ -64,10 +65,11 @@ def download(
         sha256: the same for SHA-256.
 
     Raises:
-        ConfigError: an address of a wheel is malformed.
+        ConfigError: there is no address, or one is neither https nor http nor that of a wheel.
         DownloadError: no address gave the file.
         WriteError: the file cannot be written.
     """
+    require_addresses(urls)
     expected = expected_digests(md5, sha256)
     reasons = []
     with file_io.atomic_write(destination) as temporary:

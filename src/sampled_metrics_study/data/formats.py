@@ -1,5 +1,6 @@
 """Formats of files of events. A format is a few facts, and a new one is an entry of `FORMATS`."""
 
+import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -11,12 +12,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sampled_metrics.checks import did_you_mean
-from sampled_metrics.core.data.tables import Csv, Rows, Text
+from sampled_metrics.core.data.tables import BLOCK_BYTES, Csv, Rows, Text
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.running import LATE, terminal_bar
 from sampled_metrics_study.data.archives import open_member
 from sampled_metrics_study.data.events import EventChunk, events_of_rows
 from sampled_metrics_study.data.records import (
+    ColumnError,
     json_rows,
     list_rows,
     parquet_rows,
@@ -109,7 +111,7 @@ _NAMED_OR_NUMBERED = _options(
     separator={
         "description": "Separator of fields: a comma, semicolon, colon, bar, tab or space.",
         "type": "string",
-        "pattern": r"^[,;:|\t ]\Z",
+        "pattern": r"^[,;:|\t ]$",
         "maxLength": 1,
         "default": ",",
     },
@@ -288,7 +290,7 @@ def _csv(
     table = Csv(text, separator, has_quotes=quotes)
     has_header = isinstance(columns["user"], str)
     if has_header and not table.header:
-        raise DataError(f"{name}: is empty; the first line has the names of the columns")
+        raise ColumnError(f"{name}: is empty; the first line has the names of the columns")
     header: list[Column] = list(range(1, len(table.header) + 1))
     if has_header:
         # a column may be named with the type that RecBole writes after its name, or without
@@ -431,3 +433,61 @@ def read_events(
             f"reading {path.name}", source.size, delay=LATE, are_bytes=True
         ) as source.advance:
             yield from form.parse(stream, source.name, **(options or {}))
+
+
+_BEGINNING = 2**16  # bytes that show the columns of a file
+
+
+def check_columns(
+    path: Path, form: Format, *, member: str | None, options: Mapping[str, Any]
+) -> None:
+    """Raise ColumnError if the beginning of a file lacks a column.
+
+    Whatever else is wrong is found later, and so are columns of parquet in an archive, which would
+    be unpacked to its end.
+
+    Args:
+        path: the file.
+        form: format of the events.
+        member: name of the file inside an archive, as in `read_events`.
+        options: options of the format's parser.
+    """
+    reading = {key: value for key, value in options.items() if key in ("separator", "quotes")}
+    skips = options.get("on_bad_lines") == "skip"
+    try:
+        if is_packed_parquet(path, form, member=member):
+            return
+        columns = form.columns_by_role(**options)
+        with open_member(path, member or form.member) as stream:
+            source = stream if form.rows is parquet_rows else io.BytesIO(_whole_lines(stream))
+            rows = form.rows(
+                source, str(path), columns, numbers=(), skips_bad_lines=skips, **reading
+            )
+            next(rows, None)
+    except ColumnError:
+        raise
+    except (ConfigError, DataError):
+        return
+
+
+def is_packed_parquet(path: Path, form: Format, *, member: str | None) -> bool:
+    """Return whether a file is parquet that is gzipped or in an archive.
+
+    Parquet is read in any order, and each step back unpacks the file from its start.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    if form.rows is not parquet_rows:
+        return False
+    with open_member(path, member or form.member) as stream:
+        source: Any = stream.raw
+        return bool(source.size != path.stat().st_size)
+
+
+def _whole_lines(stream: BinaryIO) -> bytes:
+    """Return the beginning of a stream of text, up to the end of a line."""
+    beginning = stream.read(_BEGINNING)
+    if b"\n" not in beginning:
+        return beginning + stream.readline(BLOCK_BYTES)
+    return beginning[: beginning.rfind(b"\n") + 1]

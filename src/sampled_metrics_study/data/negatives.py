@@ -1,13 +1,23 @@
 """Whether the users of a split have as many other candidates as negatives are drawn for them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sampled_metrics.checks import require_candidates
-from sampled_metrics.errors import DataError
+from sampled_metrics.core.data.tables import Rows
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.split import Split
+from sampled_metrics_study.data import formats
+from sampled_metrics_study.data.events import EventChunk, binarize, k_core
+from sampled_metrics_study.data.split import split_events
+from sampled_metrics_study.data.times import split_options
+
+_LARGEST_FILE = 2**25  # bytes
+_MOST_ROWS = 2_000_000
 
 
 def require_negatives(split: Split, dataset: str, config: Mapping[str, Any]) -> None:
@@ -31,11 +41,81 @@ def require_negatives(split: Split, dataset: str, config: Mapping[str, Any]) -> 
         )
     except DataError as error:
         raise DataError(f"sampling.negatives, dataset {dataset}: {error}") from None
-    figure_6 = config["figures"]["figure-6"]
-    sizes = (figure_6 and figure_6["negatives"]) or []
+    sizes = _sizes_of_figure_6(config)
     fewest = int(split.candidates.min()) - 1
     if sizes and min(sizes) > fewest and not sampling["replacement"]:
         raise DataError(
             f"figures.figure-6.negatives, dataset {dataset}: each is above {fewest}, the fewest "
             "negatives of a user"
         )
+
+
+def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
+    """Return the split of a dataset whose file may have too few items, or None.
+
+    None is returned if no file is at hand, if it has items enough for the negatives, or if it takes
+    longer than a second or two to read. A file that is wrong in another way has None, too: the job
+    that reads it says what is wrong.
+    """
+    entry = config["datasets"][dataset]
+    if not entry["path"] or config["sampling"]["replacement"]:
+        return None
+    try:
+        if Path(entry["path"]).stat().st_size > _LARGEST_FILE:
+            return None
+        form = formats.get(entry["format"])
+        if formats.is_packed_parquet(Path(entry["path"]), form, member=entry["member"]):
+            return None
+        chunk = next(_chunks(entry), None)
+        # a user with half of the items is rare; the split tells of it
+        if chunk is None or _most_negatives(config) <= len(np.unique(chunk.items)) / 2:
+            return None
+        # all are read first, so that nothing is computed from a file of too many rows
+        chunks = list(_chunks(entry))
+        events = k_core(binarize(chunks, entry["min_rating"], entry["repeated"]), entry["core"])
+        # which events are held out at random changes no number of candidates
+        options = split_options(config["split"], events.timestamps)
+        return split_events(events, **options, rng=np.random.default_rng(0))
+    except (ConfigError, DataError, OSError):
+        return None
+
+
+def _most_negatives(config: Mapping[str, Any]) -> int:
+    """Return the largest m that each user needs candidates for."""
+    smallest = min(_sizes_of_figure_6(config), default=0)
+    return max(int(np.max(config["sampling"]["negatives"])), smallest)
+
+
+def _sizes_of_figure_6(config: Mapping[str, Any]) -> list[int]:
+    """Return the sample sizes that the config states for Figure 6."""
+    figure_6 = config["figures"]["figure-6"]
+    return (figure_6 and figure_6["negatives"]) or []
+
+
+def _chunks(entry: Mapping[str, Any]) -> Iterator[EventChunk]:
+    """Return an iterator over the events of a dataset; it raises DataError after many rows."""
+    return formats.read_events(
+        Path(entry["path"]),
+        _with_few_rows(formats.get(entry["format"])),
+        member=entry["member"],
+        options=entry["options"],
+        test=Path(entry["test"]) if entry["test"] else None,
+    )
+
+
+def _with_few_rows(form: formats.Format) -> formats.Format:
+    """Return a format that reads as another one does, and raises DataError after many rows.
+
+    Rows count whose events are not kept, as they take time, too. Rows of two files count together.
+    """
+    count = 0
+
+    def rows(*arguments: Any, **options: Any) -> Iterator[Rows]:
+        nonlocal count
+        for part in form.rows(*arguments, **options):
+            count += len(part.frame) + part.skipped
+            if count > _MOST_ROWS:
+                raise DataError(f"more than {_MOST_ROWS} rows")
+            yield part
+
+    return replace(form, rows=rows)

@@ -17,10 +17,14 @@ _BUFFER_BYTES = 2**20
 _SHOWN_COLUMNS = 20
 
 
+class ColumnError(DataError):
+    """A table lacks a column, or has it twice."""
+
+
 def require_columns(
-    place: str, header: Sequence[str | int], columns: Collection[str | int]
+    place: str, header: Sequence[str | int], columns: Collection[str | int], hint: str = ""
 ) -> None:
-    """Raise DataError unless a table has each of `columns` exactly once.
+    """Raise ColumnError unless a table has each of `columns` exactly once.
 
     `place` is the place of its header.
     """
@@ -29,8 +33,8 @@ def require_columns(
             number = "no" if column not in header else "more than one"
             names = ", ".join(f"{name!r:.80}" for name in header[:_SHOWN_COLUMNS])
             more = ", …" if len(header) > _SHOWN_COLUMNS else ""
-            raise DataError(
-                f"{place}: there is {number} column {column!r}; the columns are {names}{more}"
+            raise ColumnError(
+                f"{place}: there is {number} column {column!r}; the columns are {names}{more}{hint}"
             )
 
 
@@ -123,7 +127,7 @@ def json_rows(
                     f"{name}, line {number}: expected an object of JSON, got {content!r}"
                 )
             if is_first and not skips_bad_lines:
-                require_columns(f"{name}, line {number}", list(parsed), columns.values())
+                _require_keys(f"{name}, line {number}", parsed, columns.values())
             is_first = False
         skipped = len(lines) - len(objects)
         yield Rows(_frame(objects, columns, numbers), _line_place(name, places), skipped)
@@ -160,6 +164,29 @@ def _frame(
         cells = [parsed.get(key) for parsed in objects]
         values[column] = _values(cells, column in numbers)
     return pd.DataFrame(values)
+
+
+def _require_keys(place: str, parsed: Mapping[str, Any], keys: Collection[str]) -> None:
+    """Raise ColumnError unless an object has these keys, and none has the values of all rows."""
+    require_columns(place, list(parsed), keys, _hint_on_lists(parsed))
+    for key in keys:
+        if isinstance(parsed[key], dict):
+            raise ColumnError(
+                f"{place}: {key!r:.80} has an object, as DataFrame.to_json writes a column; write "
+                "with orient='records'"
+            )
+
+
+def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
+    """Return what to write where a line has a list of events in an object, as in OTTO's files."""
+    for key, value in parsed.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            keys = ", ".join(map(str, value[0]))
+            return (
+                f"; {key!r:.80} is a list of objects with {keys:.80}, as in OTTO's files: write a "
+                "line for each of them"
+            )
+    return ""
 
 
 def _object(line: bytes) -> dict[str, Any]:

@@ -96,12 +96,17 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
     if events.timestamps is None:
-        raise ConfigError(
-            f"split.strategy: {strategy} needs timestamps, and the file has none; use the "
-            "strategy random-event, or timestamp: order (datasets.NAME.options) if the lines are "
-            "in the order of time"
-        )
+        raise lack_of_times(strategy)
     return events.timestamps
+
+
+def lack_of_times(strategy: str, dataset: str = "NAME") -> ConfigError:
+    """Return the error of a strategy that needs the times that a dataset does not have."""
+    return ConfigError(
+        f"split.strategy: {strategy} needs timestamps, and the file has none; use the "
+        f"strategy random-event, or timestamp: order (datasets.{dataset}.options) if the lines are "
+        "in the order of time"
+    )
 
 
 def _last(

@@ -12,14 +12,14 @@ from sampled_metrics_study import fidelity, reference
 
 def ours_of_toy():
     """Tables 1 and 2: ours are the printed numbers."""
-    return reference.printed_1().drop(columns="unit"), reference.printed_2().drop(columns="unit")
+    return reference.table_1().drop(columns="unit"), reference.table_2().drop(columns="unit")
 
 
 def ours_of_study(readings=("default",)):
     """Tables 3 and 4: ours are the printed numbers; exact ones have no ties."""
-    table_3 = reference.printed_3().drop(columns="unit").fillna({"sd": 0.0})
+    table_3 = reference.table_3().drop(columns="unit").fillna({"sd": 0.0})
     table_3 = table_3.assign(mean_exact=table_3["mean"], sd_exact=table_3["sd"])
-    table_4 = reference.printed_4()
+    table_4 = reference.table_4()
     # X is best on AUC, where the pairs are the other way round
     is_swapped = table_4["metric"] == "auc"
     left = table_4["pair"].str[0]

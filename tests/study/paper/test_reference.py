@@ -17,17 +17,17 @@ LABELS = {"Recall": "recall@10", "NDCG": "ndcg@10", "AP": "ap", "AUC": "auc"}
 ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
 RANKS = {name: exact_ranks(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "XYZ"}
 EXACT = (
-    reference.printed_3().query("estimator == 'exact'").set_index(["recommender", "metric"])["mean"]
+    reference.table_3().query("estimator == 'exact'").set_index(["recommender", "metric"])["mean"]
 )
 
 
 def test_tables_3_and_4_have_the_cells_of_the_paper():
     """12 exact numbers, and 84 means with deviations; 84 shares."""
-    table = reference.printed_3()
+    table = reference.table_3()
     is_exact = table["estimator"] == "exact"
     assert table[is_exact][["mean", "sd"]].notna().sum().to_dict() == {"mean": 12, "sd": 0}
     assert table[~is_exact][["mean", "sd"]].notna().sum().to_dict() == {"mean": 84, "sd": 84}
-    assert len(reference.printed_4()) == 84
+    assert len(reference.table_4()) == 84
 
 
 def rows_before(caption):
@@ -49,10 +49,7 @@ def numbers(text):
     not PAPER.is_file(), reason="the text of the paper is not beside the repository"
 )
 def test_the_numbers_are_those_in_the_text_of_the_paper():
-    for caption, table in (
-        ("Table 1:", reference.printed_1()),
-        ("Table 2:", reference.printed_2()),
-    ):
+    for caption, table in (("Table 1:", reference.table_1()), ("Table 2:", reference.table_2())):
         rows = {row[0]: row[1:] for row in rows_before(caption)[1:]}
         ranks = {name: [*map(int, cells[0].split(","))] for name, cells in rows.items()}
         assert ranks == reference.TOY_RANKS
@@ -76,10 +73,10 @@ def test_the_numbers_are_those_in_the_text_of_the_paper():
             for key, cell in zip(ESTIMATORS, cells, strict=True):
                 printed[pair, LABELS[name], key] = [float(cell)]
     ours = {}
-    for row in reference.printed_3().itertuples():
+    for row in reference.table_3().itertuples():
         moments = [row.mean] if np.isnan(row.sd) else [row.mean, row.sd]
         ours[row.recommender, row.metric, row.estimator] = [100 * moment for moment in moments]
-    for row in reference.printed_4().itertuples():
+    for row in reference.table_4().itertuples():
         ours[row.pair, row.metric, row.estimator] = [100 * row.correct]
     assert ours == {key: pytest.approx(cells, abs=1e-10) for key, cells in printed.items()}
 

@@ -1,7 +1,6 @@
 """The summary of a run: its answer by hand, and what the page of a study says and does not say."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,13 +10,11 @@ from small_tables import table_of
 
 from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.sampling.distributions import SamplingDesign
-from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.page import Image
 from sampled_metrics_study import tables
 from sampled_metrics_study.decided import Exact, exact_findings
-from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.repetitions import Evaluation, by_size, estimates, exact_moments, samples
-from sampled_metrics_study.summary import Studied, answer, summary
+from sampled_metrics_study.summary import Studied, answer, stage_costs, summary
 
 
 def table_3(**values):
@@ -145,9 +142,13 @@ def test_the_answer_by_hand():
     # 2) = .519
     correction = answer["correction"]
     assert correction["nearest"] == ["CLS"]
+    assert correction["best_for_order"] == ["BV 1"]
     by_hand = {
         "error": 0.01581,
         "uncorrected_error": 0.51918,
+        "right": 0.5,
+        "uncorrected_right": 0.0,
+        "most_right": 0.9,
     }
     assert {key: correction[key] for key in by_hand} == pytest.approx(by_hand, abs=1e-5)
     # has the exact deviations
@@ -167,6 +168,7 @@ def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
     assert undecided["wrong_of_all"] == 0
     assert undecided["decided_of_all"] == 0
     assert undecided["undecided_of_all"] == 1
+    assert undecided["correction"]["right"] is None
     alike = answer_of(**EQUAL)
     assert alike["wrong"] == []
     assert alike["alike"] == [("Z", "X")]
@@ -182,13 +184,32 @@ def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
     assert single["pairs"] == single["wrong"] == []
     assert single["decided_of_all"] == 0
     assert single["correction"]["nearest"] == ["CLS"]
+    assert single["correction"]["right"] is None
 
 
-def test_ranks_of_other_users_are_refused():
+def test_the_cost_of_stages_is_that_of_the_smallest_depth_with_a_narrow_interval():
+    depths = [(30.0, 70.0, 0.020), (100.0, 120.0, 0.012), (300.0, 200.0, 0.010)]
+    rows = [(name, "all candidates", np.nan, 3000.0, 0.010) for name in "XY"]
+    rows += [("X", "stages", *row) for row in depths] + [("Y", "stages", 30.0, 70.0, np.nan)]
+    budget = pd.DataFrame(rows, columns=["recommender", "way", "depth", "scores", "width"])
+    [cost] = stage_costs(study(budget=budget))
+    assert cost == {
+        "dataset": "one",
+        "recommender": "X",
+        "scores": 120.0,
+        "all_scores": 3000.0,
+        "ratio": pytest.approx(1.2),
+    }
+
+
+def test_ranks_of_other_users_state_no_order(caplog):
     ascending = table_of([(10, 1, 0), (20, 1, 0), (30, 1, 0)])
     descending = table_of([(30, 1, 0), (20, 1, 0), (10, 1, 0)])
-    with pytest.raises(DataError, match="candidates"):
-        exact_findings({"A": ascending, "D": descending}, CompareOptions(metrics=["recall@10"]))
+    findings = exact_findings(
+        {"A": ascending, "D": descending}, CompareOptions(metrics=["recall@10"])
+    )
+    assert findings.decided is None
+    assert "the exact ranks are not compared by user" in caplog.text
 
 
 def printed(*rows):
@@ -217,7 +238,12 @@ LEAKS = "leaks the future between users"
 AVOIDS = "The split global-time avoids this"
 NO_ITEMS = "held-out items of one have no training"
 FEW_EVENTS = "users of one are left out, as"
-ABOUT_ORDERS = "order recommenders correctly|Is the order|its own scale|Tables 3 and 4|Table 4."
+ABOUT_ORDERS = (
+    "order recommenders correctly|Is the order|Lines cross|its own scale|Tables 3 and 4|Table 4."
+)
+CROSS = "Lines cross"
+OVERLAP = "bars of a decided pair may overlap"
+DO_NOT_COUNT = "crossing lines of an undecided one do not"
 IN_ORDER = "are in the right order"
 TWO_SIZES = {"sampling": {"negatives": [20, 50]}}
 GLOBAL_TIME = {"split": {"strategy": "global-time", "test_size": 0.1}}
@@ -227,12 +253,6 @@ TWO = {"recommenders": {"X": {"type": "popularity"}, "Z": {"type": "popularity"}
 RIGHT = table_3(
     X={"exact": (0.08, 0), "uncorrected": (0.5, 0.01)},
     Z={"exact": (0.09, 0), "uncorrected": (0.6, 0.01)},
-)
-THIRTEEN = table_3(
-    **{
-        f"r{number}": {"exact": (0.01 * number, 0), "uncorrected": (0.5, 0.01)}
-        for number in range(13)
-    }
 )
 UNSTEADY = table_4(
     ("X", "Z", "recall@10", "uncorrected", 0.6), ("X", "Z", "auc", "uncorrected", 0.7)
@@ -246,8 +266,6 @@ NOT_COMPUTED = {
     "third": METRICS[METRICS["estimator"].isin(["exact", "cls"])],
     "fourth": ORDER.iloc[2:4],
 }
-SAME_ERROR = METRICS.copy()
-SAME_ERROR.loc[[3, 7], ["mean", "sd"]] = METRICS.loc[[2, 6], ["mean", "sd"]].to_numpy() + 1e-16
 
 
 def several(*sampled):
@@ -283,18 +301,6 @@ def counts(**changed):
     ("studied", "config", "said", "unsaid"),
     [
         # what was studied
-        (
-            counts(events_left_out_malformed=4),
-            {},
-            "Lines left out: malformed (on_bad_lines: skip) 4",
-            "left out: core",
-        ),
-        (
-            counts(events_left_out_repeated=7),
-            {},
-            "repeat 7|Training events 38|Held-out items 2",
-            "left out: core",
-        ),
         (counts(**{WITHOUT: 2, "users": 18, FEW: 2}), {}, "", f"{NO_ITEMS}|{FEW_EVENTS}"),
         (
             counts(**{WITHOUT: 3, "users": 8, FEW: 1}),
@@ -308,20 +314,8 @@ def counts(**changed):
             "Z: in 1 of 1 rows, half of the other candidates or more tie",
             "",
         ),
-        (
-            {"ranks": replace(RANKS, user=np.zeros(2))},
-            {},
-            "Items of users are held out",
-            "One item of each user",
-        ),
-        (
-            {},
-            {"sampling": {"negatives": 1}},
-            "One item of each user is held out|among 1 sampled negative instead",
-            "",
-        ),
         # what cannot be concluded
-        ({}, {}, f"{LEAKS}|{AVOIDS}|X is trained once|Y, Z were made elsewhere", ""),
+        ({}, {}, f"{LEAKS}|{AVOIDS}|X is trained once|Y, Z were made elsewhere", DO_NOT_COUNT),
         ({}, GLOBAL_TIME, "", f"{LEAKS}|{AVOIDS}"),
         ({}, OWN_SPLIT, "", LEAKS),
         ({"trained": ()}, {}, "", f"{LEAKS}|trained once"),
@@ -329,23 +323,17 @@ def counts(**changed):
         (
             {},
             TWO,
-            f"{ABOUT_ORDERS}|{BETTER}. Among 100 sampled negatives, X looks",
+            f"{ABOUT_ORDERS}|{BETTER}. Among 100 sampled negatives, X looks|{OVERLAP}",
             "",
         ),
         (ONLY_X, ONE, "of X is 8.0 %|seems to be 66.0 %", ABOUT_ORDERS),
         # what is drawn
-        ({"decided": []}, {}, "Undecided", ""),
+        ({"decided": []}, {}, f"Undecided|{CROSS}|{DO_NOT_COUNT}", OVERLAP),
         (
             {"third": RIGHT},
             {},
-            f"in the right order. By the exact values, {BETTER}.",
-            "No.",
-        ),
-        (
-            {"third": THIRTEEN, "fourth": table_4(), "decided": []},
-            {},
-            "Only the 12 recommenders",
-            "",
+            f"{OVERLAP}|in the right order. By the exact values, {BETTER}.",
+            f"{CROSS}|{DO_NOT_COUNT}|No.",
         ),
         # what is decided, and what corrections do
         (
@@ -367,12 +355,17 @@ def counts(**changed):
             "Over all metrics, 1 of 1 decided comparisons",
             "does not change on average",
         ),
-        ({"third": SAME_ERROR}, {}, "(BV 1 and CLS)|only because", ""),
+        (
+            {"fourth": ORDER.assign(correct=1.0)},
+            {},
+            "100 % of cases with each correction|only because",
+            "",
+        ),
         (
             NOT_COMPUTED,
             {},
-            "did not compute the uncorrected|root mean square",
-            "two standard",
+            "did not compute the uncorrected|CLS has this root mean square",
+            f"{CROSS}|two standard",
         ),
         # the verdict on decided pairs
         (
@@ -399,16 +392,25 @@ def counts(**changed):
             "No. Among 100 sampled negatives, 1 of 2 decided pairs is the wrong",
             "Yes",
         ),
+        # one answer for several sizes
         (
-            several(0.6, 0.7, 0.8, 0.9),
-            {},
-            "3 of 3 decided pairs are|A (40.0 %) is better than D (10.0 %), B (30.0 %) is",
+            two_sizes(RIGHT, RIGHT),
+            TWO_SIZES,
+            "Yes, by Recall@10: the decided pairs are in the right",
             "",
         ),
-        (two_sizes(METRICS, METRICS, on_margin=["M."]), TWO_SIZES, "By the exact ranks: M.", ""),
-        # what may be of a stand-in
-        ({"stand_in": "archive"}, {}, "The archive of one does", ""),
-        ({"stand_in": "ranks"}, {}, "The ranks of one are", ""),
+        (
+            two_sizes(METRICS, RIGHT),
+            TWO_SIZES,
+            "Not always.|1 of 1 (one, 20 negatives), 0 of 1",
+            "",
+        ),
+        (
+            two_sizes(METRICS, METRICS, on_margin=["M."]),
+            TWO_SIZES,
+            "No. Decided pairs|By the exact ranks: M.",
+            "",
+        ),
     ],
 )
 def test_the_page_says_what_holds_for_the_study(studied, config, said, unsaid):
@@ -451,7 +453,9 @@ def test_the_page_has_every_part_and_fetches_nothing():
     assert "66.00<wbr>±1.00" in page  # what a sample shows is no truth
 
 
-@pytest.mark.parametrize(("decided", "said"), [(DECIDED, "decided"), ([], "undecided")])
+@pytest.mark.parametrize(
+    ("decided", "said"), [(DECIDED, "decided"), ([], "undecided"), (None, "not compared")]
+)
 def test_table_4_marks_what_is_not_decided(decided, said):
     page, _ = page_of(study(decided=decided))
     rows = rows_of(page, "Table 4.")
@@ -459,25 +463,6 @@ def test_table_4_marks_what_is_not_decided(decided, said):
     # of 1000 repetitions, .9 is not .5, and 1 is not .9; but it is 1
     bold = [re.findall(r"<strong>(\d+)</strong>", row) for row in rows]
     assert bold == ([["90"], ["100", "100"]] if said == "decided" else [[], []])
-
-
-def test_two_datasets_and_two_sizes_have_their_answers_and_tables():
-    page, text = page_of(
-        study(**two_sizes(METRICS, METRICS)), study("two", trained=(), **ONLY_X), **TWO_SIZES
-    )
-    answers = [re.sub("<.*?>", "", heading) for heading in re.findall("<h2>.*?</h2>", page)]
-    assert answers[:3] == ["one, 20 negatives", "one, 50 negatives", "two"]
-    for said in (
-        "Results on one",
-        "Results on two",
-        "results on 2 datasets",
-        "among 20 or 50 sampled negatives",
-    ):
-        assert said in text
-    for m in (20, 50):
-        assert f"Among {m} sampled negatives" in text
-        assert f"m = {m}. Reading" in text
-    assert "Table 4." not in text[text.index("Results on two") :]
 
 
 def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
@@ -511,8 +496,8 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
         (),
         rank_tables,
         findings,
-        tables.table_3(Inputs({}, ranks=rank_tables, estimates=runs, expected=expected)),
-        tables.table_4(Inputs({}, ranks=rank_tables, estimates=runs, expected=expected)),
+        tables.table_3(rank_tables, runs, expected),
+        tables.table_4(rank_tables, runs, expected),
     )
     page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
