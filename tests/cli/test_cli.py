@@ -529,7 +529,19 @@ def test_the_examples_of_the_help_work(run):
         "plan": "--negatives 20",
         "report": "--metrics recall@10",
     }
-    names = ["ranks", "mine", "x", "y", "z", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"]
+    names = [
+        "ranks",
+        "mine",
+        "pilot",
+        "x",
+        "y",
+        "z",
+        "old",
+        "new",
+        "z-seed-1",
+        "z-seed-2",
+        "z-seed-3",
+    ]
     for example in examples:
         candidates = {} if "--candidates 3541" in example else {"candidates": 150}
         for name in names:
