@@ -201,7 +201,7 @@ def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
     """Remove temporary files of `atomic_write` whose process was killed, where they can be removed.
 
     Args:
-        folders: the folders of files that were written. Those in them are not looked at.
+        folders: the folders of files that were written, without the folders in them.
     """
     for folder in folders:
         for path in Path(folder).glob(f".*{_TEMPORARY}*"):

@@ -3,7 +3,7 @@
 A new one is two functions, for numbers and form, a caption, an entry here, and outputs of a rule.
 
 The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
-Its files are outputs of the rules in workflow/rules/figures.smk, tables.smk and toy.smk.
+The files are outputs of the rules in workflow/rules/figures.smk, tables.smk and toy.smk.
 """
 
 from collections.abc import Mapping

@@ -179,7 +179,7 @@ def has_paper_users(table: ExactRanks) -> bool:
 def stand_in(facts: Mapping[str, Any] | None, table: ExactRanks) -> str:
     """Return what may be of a stand-in for the publisher's archive: archive, ranks or nothing.
 
-    It has the paper's users, and is not known to be of that archive.
+    A stand-in has the paper's users, and is not known to be of that archive.
 
     Facts are those of the archive; without them, the ranks are ready-made.
     """

@@ -229,7 +229,7 @@ class OutputFile(click.Path):
 
 
 class Command(click.Command):
-    """A command that reads files and writes others. Its epilog, the examples, keeps its lines."""
+    """A command that reads files and writes others; the examples of its epilog keep their lines."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a file to write must be one that can be written and is not read."""

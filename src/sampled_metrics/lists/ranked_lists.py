@@ -338,8 +338,8 @@ def ranked_lists(
             without a judged item are left out; judged users without a list count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default
             is any above 0.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from
-            these names.
+        by: the column of a table that names the recommenders of its rows. The result is then a
+            mapping from these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`. A TREC run has its name
             in the column run, so that ``by="run"``, or ``seeds="run"``, reads a file with several.
         user_column: the column of users, if it has another name; the judged items have the same or

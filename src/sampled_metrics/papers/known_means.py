@@ -104,11 +104,11 @@ class KnownMeans:
 
     @property
     def _deciding(self) -> float:
-        """Return the number of users who decide a single mean, and one more.
+        """Return the number of users who decide a single mean, and one more, for `means.threshold`.
 
-        It is the number that `means.threshold` takes. The users are counted as if all others had
-        the smallest value of the function, or all the largest one. The smallest reciprocal rank is
-        1 / (m + 1), so of a mean near it, few users decide.
+        The users are counted as if all others had the smallest value of the function, or all the
+        largest one. The smallest reciprocal rank is 1 / (m + 1), so of a mean near it, few users
+        decide.
         """
         smallest = self.functions.min(axis=1)
         largest = self.functions.max(axis=1)
@@ -143,7 +143,7 @@ class KnownMeans:
     def steepest(self, probabilities: Floats) -> tuple[Floats, float]:
         """Return the (F,) λ that violates (1) most, and U times the divergence.
 
-        They are those of (m + 1,) probabilities of x.
+        Both are for (m + 1,) probabilities of x.
         """
         from scipy.optimize import minimize
 
@@ -258,7 +258,7 @@ class KnownRegion:
     def bounds(self, alphas: Sequence[float]) -> Floats:
         """Return the (levels, 2, metrics) smallest and largest metrics at each error rate.
 
-        They are the bounds that all means have in common with each mean alone. A mean alone that
+        The bounds are those that all means have in common with each mean alone. A mean alone that
         contradicts the mixture is left out. Some proportions must agree with all means together.
         """
         count = len(self.known.functions)

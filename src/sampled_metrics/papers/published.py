@@ -199,9 +199,9 @@ def _contradiction(means: KnownMeans) -> str:
 
 
 def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, float]:
-    """Return the smallest and the largest mean that are written as a value of a metric.
+    """Return the smallest and the largest mean that are printed as a value of a metric.
 
-    They are relative to the largest mean of the metric.
+    The means are relative to the largest mean of the metric.
     """
     try:
         digits = Decimal(str(value))
@@ -284,7 +284,7 @@ def _is_within(
 ) -> bool:
     """Return whether an exact value is within the bounds of its metric under all assumptions.
 
-    These bounds are at a larger error rate than that of exact values, so they are narrower.
+    The bounds are at a larger error rate than that of exact values, so they are narrower.
     """
     if exact.label not in metrics:
         return False
@@ -306,7 +306,7 @@ def _exact_contradicted(
 ) -> list[Finding]:
     """Return a finding if sampled values exclude an exact one.
 
-    It has the fewest values that do, and the weakest assumption under which they do.
+    The finding has the fewest values that do, and the weakest assumption under which they do.
 
     Args:
         known: the sampled values.
@@ -340,7 +340,7 @@ def _exact_contradicted(
 def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple[float, float]:
     """Return the bounds of the only metric of mixtures of several n together.
 
-    They are NaN if no n explains the means.
+    The bounds are NaN if no n explains the means.
     """
     ends = []
     for mixture in mixtures:
@@ -416,10 +416,10 @@ def published(
             among the held-out item and m negatives; if n = m + 1, the other rows are left out.
         metrics: the true metrics to bound, such as recall@10. The default is those of all values.
         exact: metrics among all candidates, by recommender and label, where they are published too;
-            not for negatives by popularity. They move no bounds. A finding names those that the
-            sampled values exclude, and the fewest values that do: one of them is a misprint, or
-            they are not of the same ranks. The error rate is that of all exact values of a
-            recommender together (Bonferroni).
+            not for negatives by popularity. Exact metrics move no bounds. A finding names those
+            that the sampled values exclude, and the fewest values that do: one of them is a
+            misprint, or they are not of the same ranks. The error rate is that of all exact values
+            of a recommender together (Bonferroni).
         confidence_level: probability that the interval covers the true metric. The verdicts hold
             together for all recommenders (Bonferroni), whether their users are the same or not.
 
@@ -719,10 +719,7 @@ def _table(
 def _mixtures(
     size: Size, metrics: tuple[Metric, ...], known: tuple[Metric, ...]
 ) -> dict[str, Mixture]:
-    """Return the mixtures of users of a size.
-
-    They do not depend on the values, so that all recommenders share them.
-    """
+    """Return the mixtures of users of a size, which all recommenders share."""
     return mixtures_of([size], metrics, known=known)
 
 
@@ -759,9 +756,9 @@ def _bounds(
     alphas: Sequence[float],
     most: Floats,
 ) -> _Bounds:
-    """Return the bounds with a shape, or with the next weaker one that is possible.
+    """Return the bounds with a shape, or with the next weaker one that is possible, by error rate.
 
-    They are at error rates, of which the largest is the first.
+    The first error rate is the largest.
     """
     contradicted: dict[str, _Contradicted] = {}
     for weaker in SHAPES[SHAPES.index(shape) :: -1]:

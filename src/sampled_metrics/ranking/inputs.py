@@ -1,9 +1,9 @@
-"""What rankings are made from, as arrays, tables and files.
+"""The inputs of rankings as arrays, tables and files: scores, factors, training and held-out items.
 
-These are scores and factors, training and held-out items. In the memory of the host, numpy reads
-arrays of any library without a copy. Those in the memory of a device, such as a GPU, stay there.
+In the memory of the host, numpy reads arrays of any library without a copy. Arrays in the memory of
+a device, such as a GPU, stay there.
 
-Users, items and ids may be standard input, called -.
+Users, items and ids may be standard input, written as -.
 """
 
 import warnings
@@ -70,7 +70,7 @@ def refuse_device(array: Any, name: str) -> None:
 class Device:
     """The device that arrays are on.
 
-    It has the namespace of their library, `xp`, and makes copies to and from the host.
+    The namespace of their library is `xp`, and the methods copy to and from the host.
 
     Raises:
         DataError: the arrays differ in library or device, or are not real numbers, or
@@ -137,9 +137,9 @@ class Device:
     def entries(
         self, array: Any, row: NDArray[np.integer], column: NDArray[np.integer]
     ) -> NDArray[Any]:
-        """Return a copy on the host of entries of (rows, columns), by indices on the host.
+        """Return entries of (rows, columns), by indices on the host, as a copy on the host.
 
-        It is in a type that numpy has.
+        The copy has a type of numpy.
         """
         if self.is_host:
             return np.asarray(array[row, column])
@@ -752,10 +752,10 @@ def _frame_of_file(path: str, kind: str) -> pd.DataFrame:
 
 
 def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
-    """Read users and items.
+    """Read users and items from a csv, parquet, npy or npz file.
 
-    They are a table from csv or parquet, or a (users, items) matrix from npy or npz. The separator
-    is that of the fields of a csv file; it is noticed if it is a usual one.
+    A csv or parquet file is a table, and an npy or npz file a (users, items) matrix. The separator
+    of the fields of a csv file is found if it is a usual one.
 
     Raises:
         DataError: the file cannot be read; the message names the line if there is one.

@@ -1,12 +1,12 @@
 """Ranks of held-out items among a few negatives of each user, by the scores of any model.
 
 Given negatives are tested for a uniform draw from each user's own candidates. Two statistics are
-compared with what uniform draws give. One is the mean over negatives of log(1 + training events of
-the item); its mean and variance over draws are exact, and it is taken as normal. It finds negatives
-by popularity. The other is Σ_i (c_i - e_i)² / v_i for the number c_i of users who have item i among
-their negatives, with its mean e_i and variance v_i over draws; it is taken as a gamma variable. It
-finds items that are drawn too often or never, and negatives that users share. The p-value is twice
-the smaller one of the two.
+compared with what uniform draws give. One finds negatives by popularity: the mean over negatives of
+log(1 + training events of the item); its mean and variance over draws are exact, and it is taken as
+normal. The other finds items that are drawn too often or never, and negatives that users share: Σ_i
+(c_i - e_i)² / v_i for the number c_i of users who have item i among their negatives, with its mean
+e_i and variance v_i over draws; it is taken as a gamma variable. The p-value is twice the smaller
+one of the two.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def distinct_numbers(sizes: Ints, m: int, streams: Streams) -> Ints:
     """Draw (rows, m) distinct numbers from 0, ..., size - 1 of each row.
 
     All subsets of m numbers are equally likely. Numbers that are in a row twice are drawn again
-    until none is. So a row has the first m distinct numbers of a sequence of independent ones. That
-    takes long if m is more than half of the size. Then each number gets a random key, and the row
-    has the numbers with the m smallest keys. Sizes are above m.
+    until none is. So a row has the first m distinct numbers of a sequence of independent ones. If m
+    is more than half of the size, this takes long, and each number gets a random key, instead, and
+    the row has the numbers with the m smallest keys. Sizes are above m.
     """
     numbers = np.empty((len(sizes), m), dtype=np.int64)
     is_dense = sizes < 2 * m
@@ -119,9 +119,9 @@ SIGNIFICANCE = 0.01
 def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Finding:
     """Return a finding with the p-value of given negatives if they are uniform.
 
-    It also has the excess of popular items, in standard errors. `item` are the (negatives,) items,
-    and `user` the places of their users among (users,) users. With replacement, a user may have a
-    negative twice.
+    The finding also has the excess of popular items, in standard errors. `item` are the
+    (negatives,) items, and `user` the places of their users among (users,) users. With replacement,
+    a user may have a negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
@@ -251,8 +251,8 @@ def rank_among_negatives(
             themselves: a table with the columns user and item, a dict of lists of items by user, or
             a (users, m) array of indices of items. Given negatives that do not look as if they were
             drawn uniformly for each user (p <= .01) have a caution, as results do not hold then.
-            Those that users share, also within batches of users, are read as drawn "once", as in
-            `sampled_ranks`.
+            Negatives that users share, also within batches of users, are read as drawn "once", as
+            in `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.
         drop_held_out: whether held-out items of the user among given negatives are left out, as
             some published lists have them, or hold all items of a user with the same negatives.

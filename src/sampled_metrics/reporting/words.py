@@ -1,7 +1,4 @@
-"""The words of a report, beside the remarks of the results themselves.
-
-They say what its results and figures show.
-"""
+"""The words of a report on its results and figures, besides the remarks of the results."""
 
 from __future__ import annotations
 

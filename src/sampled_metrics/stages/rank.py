@@ -74,8 +74,8 @@ def staged_ranks(
     The held-out item of a user is scored, and then the candidates in an order. As soon as k
     candidates score higher, the rank is above k, and the metric is 0. From the boundaries 10, 30,
     100, 300, … candidates on, below half of them, only a share min(1, (depth / boundary)^(3/4)) of
-    the users who are not beaten goes on. They are the same users for all recommenders. `evaluate`
-    and `compare` weight these users, so that the mean is that of all users.
+    the users who are not beaten goes on. All recommenders go on with the same users. `evaluate` and
+    `compare` weight these users, so that the mean is that of all users.
 
     The candidates of a user with several held-out items are scored once for all of them.
 
@@ -104,7 +104,7 @@ def staged_ranks(
         user_ids: as in `rank`.
         item_ids: as in `rank`.
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
-        file: the .npz file that the ranks are written to. It needs a `Ranker` with a name. Each
+        file: the .npz file that the ranks are written to. A file needs a `Ranker` with a name. Each
             answer is kept at once in a journal beside it, whose name ends in .journal. A run that
             was stopped goes on from there if it is called again, and the scores of the journal are
             not asked for again. If the file is there, it is read. If it has a smaller depth, the

@@ -1,18 +1,18 @@
-"""Ranks of held-out items that were completed for a known share of the users alone.
+"""Ranks of held-out items that were completed for a known share of the users only.
 
 The candidates of a user are scored in some order, up to boundaries D_0 = 0 < D_1 < … < D_B. A user
 is beaten once k candidates score higher than the held-out item: the metric is 0 then, and nothing
 more is scored. From D_b on, a user who is not beaten goes on only if the user's number v is below
 P_b. The numbers are uniform, and known before any score.
 
-Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b. It is 0 for
-users who are beaten, and M_{B+1} = f. Then
+Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b, which is 0
+for users who are beaten, and let M_{B+1} = f. Then
 
     φ = M_0 + Σ_b 1[not beaten at D_b and v < P_b] / P_b (M_{b+1} - M_b).
 
-The mean of φ is that of f, whatever the predictions are, if they do not depend on the user. They
-are those of the other folds of the users: means of the known f, weighted by the inverse of the
-share that went as far.
+The mean of φ is that of f, whatever the predictions are, if they do not depend on the user. The
+predictions come from the other folds of the users: means of the known f, weighted by the inverse of
+the share that went as far.
 """
 
 from __future__ import annotations

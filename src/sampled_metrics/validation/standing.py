@@ -169,7 +169,7 @@ def most_deviance(differences: Floats, reach: float) -> float:
     """Return an upper bound of the deviance of a mean of 0.
 
     The deviance is the largest Σ log(1 + λ d) for 0 <= λ <= 1 / reach. With x = λ d, log(1 + x) <=
-    x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at most a parabola of λ. Its
+    x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at most a parabola of λ, whose
     top needs three sums, no sorting and no search. The threshold is never below that of many users,
     so most pairs of epochs are known to be undecided by it.
 

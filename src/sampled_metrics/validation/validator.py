@@ -57,8 +57,8 @@ def validator(
 ) -> Validator:
     """Prepare exact metrics for the loop that trains a model.
 
-    The result is called after each epoch with the scores of the model. It ranks the held-out items
-    among all candidates, as `rank` does, and says for each metric whether the training has
+    Call the result after each epoch with the scores of the model: the validator ranks the held-out
+    items among all candidates, as `rank` does, and says for each metric whether the training has
     improved. Training and held-out items are read and checked once, so that each call only ranks.
 
     An epoch is compared with the *reference*, the last epoch that was called better. At first it is
@@ -83,8 +83,8 @@ def validator(
 
     Half of a rate is for each direction. Each comparison is that of `compare`, paired by user. The
     answers are on the expected metric over users like these, of the models of this training, not of
-    other seeds. They suppose that the models do not depend on the held-out items: to stop early, or
-    to keep the best epoch, is allowed; a learning rate that reacts to the values is not.
+    other seeds. The models must not depend on the held-out items: to stop early, or to keep the
+    best epoch, is allowed; a learning rate that reacts to the values is not.
 
     The intervals of the values of a metric hold together for all epochs, too. The interval of epoch
     k has the error rate α / K, or α / (2.612 k^(3/2)) if K is not known. So the interval of the
@@ -97,7 +97,7 @@ def validator(
         metrics: as in `evaluate`. The first one is that of `Validation.value`, `Validation.better`
             and `Validator.stop`. With `depth` they have cut-offs, and the default is recall@10,
             ndcg@10 and mrr@10.
-        epochs: K, the largest number of calls, if it is known. It makes the answers of long
+        epochs: K, the largest number of calls, if it is known, which makes the answers of long
             trainings sharper. Epochs after these are undecided and have no interval, and a warning
             says so. Earlier stopping is allowed.
         depth: for models that score pairs, such as NeuMF, the depth of `staged_ranks`: about how
@@ -112,8 +112,8 @@ def validator(
 
     Returns:
         The `Validator`. Call it with `scores` as in `rank`, such as factors, a function, or tensors
-        on any device; with `depth`, with a function of pairs as in `staged_ranks`. It returns a
-        `Validation`.
+        on any device; with `depth`, with a function of pairs as in `staged_ranks`. Each call
+        returns a `Validation`.
 
     Raises:
         DataError: as in `rank`.
@@ -353,8 +353,8 @@ class Validator:
     def state_dict(self) -> dict[str, Any]:
         """Return the epochs so far, for a file beside the model.
 
-        The state has dictionaries, lists, numbers, text and bytes. It has the values of users of
-        the contenders: of 200,000 users, .2 MiB for Recall@10 and each of them.
+        The state has dictionaries, lists, numbers, text and bytes, and the values of users of the
+        contenders: .2 MiB for Recall@10 of 200,000 users and each contender.
         """
         return self._state.to_plain(self._task())
 

@@ -11,8 +11,8 @@ and "7" are the same. Spaces around text are left out. Bytes that are printable 
 spaces around it are this text, and other bytes are written as Python writes them. All else
 distinguishes ids: "007" is not 7, and "A" is not "a".
 
-A float may stand for several whole numbers from 2^53 on, or from 2^24 on in single precision. It is
-no id then.
+A float is not an id where it may stand for several whole numbers: from 2^53 on, or from 2^24 on in
+single precision.
 """
 
 import re

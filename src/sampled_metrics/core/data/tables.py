@@ -356,9 +356,9 @@ class _Record(NamedTuple):
 
 
 def _are_plain(lines: bytes, delimiter: str) -> bool:
-    """Return whether `str` writes whole numbers as all of these lines do; False if in doubt.
+    """Return whether `str` would write all of these lines of whole numbers; False if in doubt.
 
-    It writes no zeros, plus signs and spaces in front, and no -0.
+    Numbers with leading zeros, a plus sign or spaces are not written so, and neither is -0.
     """
     signs = [sign for sign in ("+", " ", "\t", "\v", "\f") if sign != delimiter]
     if any(sign.encode() in lines for sign in signs):

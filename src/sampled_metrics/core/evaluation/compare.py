@@ -178,7 +178,7 @@ def compare(
         groups: True for rows by the groups that the reader kept (its argument groups), or a mapping
             from users to groups, as in `evaluate`. The verdicts by group are adjusted for the
             groups: the intervals of a metric hold together for all groups and pairs, and Holm's
-            method is over all of them. Those of all rows are as without groups.
+            method is over all of them. Verdicts of all rows are the same as without groups.
         confidence_level: probability that the interval covers the difference, or those of all
             pairs: 1 - the false-alarm rate of a metric.
         best: of more recommenders than this, the pairs of the best by the first metric alone. Their
@@ -202,9 +202,9 @@ def compare(
         The attribute by_user has the values of the users.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 -
-        α excludes 0. It is not the probability that a recommender is better. With more than two
-        recommenders it may disagree with the interval near the limit, because the two are adjusted
-        by different methods; the conclusion is that of the interval.
+        α excludes 0. A p-value is not the probability that a recommender is better. With more than
+        two recommenders it may disagree with the interval near the limit, because the two are
+        adjusted by different methods; the conclusion is that of the interval.
 
     Raises:
         DataError: the ranks have not been read by a reader, or are of several kinds; their users or
@@ -465,8 +465,8 @@ def _users_of_group(
 def _family(sample: Users, question: str) -> Family:
     """Return the family of all pairs, with the error rates at which their intervals hold together.
 
-    They do by the largest of several t where each user has one value and the users are the only
-    chance, else by Bonferroni's inequality.
+    The rates are by the largest of several t if each user has one value and only the users are
+    random, else by Bonferroni's inequality.
     """
     values = dict(sample.values)
     if question == THESE_RUNS:
@@ -644,10 +644,7 @@ def _about_users(
     recommenders: Sequence[Runs],
     estimator: Estimator | None,
 ) -> list[Finding]:
-    """Return findings on the intervals of some users, and on their values.
-
-    They say what the intervals are of, how they hold together, and what they assume.
-    """
+    """Return findings on the intervals of some users: their subject, family and assumptions."""
     setting = sample.setting
     families_of_sample = [family for family in families if family.sample is sample]
     findings = list[Finding]()

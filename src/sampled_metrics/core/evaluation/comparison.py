@@ -87,10 +87,8 @@ class Comparison(Result):
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts on all pairs by all users.
 
-        Of several seeds, they are those of new runs, if there are any.
-
-        They are those of the rows, or of all rows if a column that tells them apart has been left
-        out.
+        Verdicts of several seeds are on new runs, if there are any. If a column that distinguishes
+        the rows has been left out, the verdicts are those of the whole table.
         """
         verdicts = self._verdicts_of_rows()
         if verdicts is None:

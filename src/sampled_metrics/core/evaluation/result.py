@@ -109,13 +109,11 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
-    """A DataFrame with findings.
-
-    It shows its numbers with few digits, cautions above them, and other remarks below.
+    """A DataFrame with findings, shown with few digits between its cautions and its remarks.
 
     Rows, columns and copies taken from it keep the findings. What pandas makes of several tables,
-    as `pandas.concat`, `merge` or the difference of two results do, is a plain DataFrame, as the
-    findings of one are not those of all. `plot()` draws the values with their intervals,
+    such as `pandas.concat`, `merge` or a difference of two results, is a plain DataFrame, because
+    the findings of one table are not those of all. `plot()` draws the values with their intervals,
     `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
@@ -147,10 +145,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return Plot(self)
 
     def found(self, findings: Iterable[Finding], setting: Setting | None = None) -> Self:
-        """Return the same table with further findings, each once.
-
-        It has the setting, if there is one, in place of its own.
-        """
+        """Return the same table with further findings, each once, and a new setting if any."""
         table = self.copy()
         table.setting = setting or self.setting
         table.findings = distinct(of_all((*self.findings, *findings), table.setting.names))
@@ -158,9 +153,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the findings as sentences: the cautions, and then all others.
+        """Return the findings as sentences, the cautions first.
 
-        They are those of the table that the rows were taken from.
+        Rows taken from a table have the remarks of the whole table.
         """
         return (*self.cautions, *self.further_remarks)
 
@@ -206,19 +201,18 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     ) -> str | None:
         """Return the table as LaTeX for a paper, with the remarks as comments above it.
 
-        The table needs the LaTeX package booktabs. It has a row for each recommender (and estimator
-        and group, if there are several), and a column for each metric, whose best value is bold.
-        Values have their interval beside them; of several seeds, it is the one of new runs if there
-        is one. The values of `compare` have letters: recommenders that share a letter cannot be
-        distinguished, as in `standings`. A result without intervals has the rows and columns that
-        it shows.
+        The table needs the LaTeX package booktabs. Each recommender (and estimator and group, if
+        there are several) has a row, and each metric a column, whose best value is bold. Values are
+        followed by their interval; of several seeds, it is the one of new runs if there is one. The
+        values of `compare` have letters: recommenders that share a letter cannot be distinguished,
+        as in `standings`. A result without intervals has the rows and columns that it shows.
 
         Args:
             buf: a path or an open file to write to, in place of returning the text.
             digits: decimals of values and intervals; 4 by default, and 2 in per cent.
             percent: whether values and intervals are in per cent.
             bold: whether the best value of each metric is bold, unless all are equal.
-            caption: the start of the caption. Its end says what intervals and letters mean.
+            caption: the start of the caption, which ends with what intervals and letters mean.
             label: the label of the table, to refer to it.
 
         Raises:

@@ -400,10 +400,7 @@ def _bounded(
     alpha: float,
     moments: tuple[Floats, Floats] | None,
 ) -> UserValues:
-    """Return the smallest and largest values of users by strict bounds.
-
-    They are NaN where the sample shows nothing.
-    """
+    """Return the smallest and largest values of users by strict bounds, NaN where unknown."""
     limits = _limits(metrics)
     point, variances = estimate.moments(sample.counts) if moments is None else moments
     shows_nothing = sample.is_shared or len(sample) == 1
@@ -507,10 +504,7 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
 
 
 def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return findings of several runs, with one for each supported assumption.
-
-    It has the smallest p-value of the runs.
-    """
+    """Return findings of several runs, with the smallest p-value of each supported assumption."""
     others = list[Finding]()
     supported = dict[str, Finding]()
     for finding in findings:

@@ -64,8 +64,8 @@ def column(heading: str = "", when: str = "", **options: Any) -> Any:
 class Verdict:
     """The verdict on two recommenders by a metric.
 
-    A verdict stands among the findings of a result, and has their attributes: kind, names and
-    values. Its fields are the columns of a comparison, in this order.
+    A verdict is one of the findings of a result, and has their attributes: kind, names and values.
+    The fields are the columns of a comparison, in this order.
 
     Attributes:
         group: the group of users; empty for all users.

@@ -163,10 +163,7 @@ def _finding_of_row(row: Mapping[str, Any], findings: Sequence[Any], setting: Se
 
 
 def condition_of(findings: Iterable[Any], setting: Setting) -> str:
-    """Return what the interval of the first verdict assumes, as a clause.
-
-    It is empty if it assumes nothing.
-    """
+    """Return what the interval of the first verdict assumes, as a clause, or "" for nothing."""
     for finding in findings:
         if isinstance(finding, Verdict):
             return finding.assumes

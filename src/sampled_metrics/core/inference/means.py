@@ -1,7 +1,6 @@
 """Intervals of means over users.
 
-Those of values with bounds are intervals by the likelihood ratio. Those of values without bounds
-are Student's.
+Values with bounds have intervals by the likelihood ratio, and values without bounds Student's.
 
 A mean μ is compatible with U values y_u from L to H if some distribution on [L, H] has this mean
 and explains the values well. The deviance of μ below the sample mean is the loss of log-likelihood
@@ -19,9 +18,9 @@ hindsight. The interval holds the μ with
 with the quantile z of the normal distribution at 1 - α/2. The first part is the limit for many
 users. The second part is for few. If no value is near the bound L, then k = 1: the interval allows
 a share 1 - (α/2)^(1/U) of users at L, as no user is there with probability α/2 then. In general k
-is the number of users who decide the end. They are those on the rarer side of the sample mean,
-counted by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on the side of the
-end. For values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
+is the number of users who decide the end: the users on the rarer side of the sample mean, counted
+by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on the side of the end. For
+values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
 
 With Poisson counts the interval at 95 % has a coverage of 94.1 % or more
 (tests/core/inference/test_means.py). docs/coverage.md has the lowest coverage that a search over
@@ -324,7 +323,7 @@ class LowerSide:
     def deviance_at(self, depth: float) -> float:
         """Return D(μ) of the mean μ that is `depth` below the sample mean.
 
-        It is infinite at the bound and beyond it.
+        D(μ) is infinite at the bound and beyond.
         """
         if depth >= self.reach * (1 - _ROUNDING):
             return np.inf

@@ -9,7 +9,7 @@ with independent parts for the user, the seed, and both. The mean over all of th
 σ_a² / U + σ_b² / S + σ_c² / (U S). The variance s² of the S means over users, divided by S,
 estimates the last two terms, with S - 1 degrees of freedom. The variance of the users' means,
 divided by U, estimates the first and the third. The third term is the mean square of the
-interaction, divided by U S. It is known well, and is subtracted from the users' part, so that it
+interaction, divided by U S; this well-known term is subtracted from the users' part, so that it
 counts once. If it were subtracted from the seeds' part, this would often be 0 and have no
 distribution of variances: verdicts of two seeds against ten were wrong in 11.5 % of simulations.
 For a difference, the users are paired, and the seeds of the two recommenders are independent.
@@ -40,8 +40,8 @@ the difference has Student's distribution with the squared scale
     V(l) = q(l) / f (exp(2 l) / S_A + 1 / S_B),  q(l) = (S_A - 1) s_A² exp(-2 l) + (S_B - 1) s_B².
 
 The probability of l is proportional to p(l) exp(-(S_A - 1) l) q(l)^(-f/2), and r is the quantile of
-the mixture over l. If l were taken to be 0, this would be Student's test with the pooled variance.
-It misses 14 % with two seeds each, and 40 % with two seeds against twenty, if one recommender
+the mixture over l. If l were taken to be 0, this would be Student's test with the pooled variance,
+which misses 14 % with two seeds each, and 40 % with two seeds against twenty, if one recommender
 spreads far more than the other. With a flat prior alone, it would be the test of W. V. Behrens and
 R. A. Fisher, whose interval of two seeds each is almost three times as wide. The scale τ and the
 share of the flat part are chosen so that at most 6 % miss at 95 % if seeds are normal and one
@@ -248,9 +248,7 @@ def _users_variance(standard_error: Floats, spreads: Sequence[SeedSpread]) -> Fl
 
 @dataclass(frozen=True)
 class _Students:
-    """Mixtures of Student variables with the mean 0.
-
-    They say what a difference of means over seeds may be by chance.
+    """Mixtures of Student variables with the mean 0, for the chance of seeds in a difference.
 
     Attributes:
         shares: (metrics, nodes) their shares.

@@ -470,10 +470,7 @@ def columns_of(data: Any, name: str, value_name: str = "score") -> Columns:
 
 
 def _table_of_series(series: pd.Series, name: str, value_name: str) -> pd.DataFrame:
-    """Return a Series with labels as a frame.
-
-    Its values are ranks of users, items of users, or numbers of users and items.
-    """
+    """Return a Series with labels as a frame of ranks, items, or numbers of users and items."""
     if series.index.nlevels == 1 and series.index.name is None:
         if not series.index.is_unique:
             raise DataError(

@@ -152,7 +152,7 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
 def _equal_tables(runs: Runs) -> list[Finding]:
     """Return findings on tables of paired runs that have the same ranks, or lists, of all users.
 
-    They are copies of one run, or the recommender has no random start.
+    Equal tables are copies of one run, or the recommender has no random start.
     """
     if len(runs.tables) == 1:
         return []
@@ -209,10 +209,7 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
 
 
 def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
-    """Raise DataError if recommenders differ in the draws of negatives that users share.
-
-    They may differ in the number of draws, or in the names.
-    """
+    """Raise DataError if recommenders differ in the number or names of draws that users share."""
     drawn = [runs for runs in recommenders if runs.are_draws]
     for runs_a, runs_b in itertools.pairwise(drawn):
         if len(runs_a.tables) != len(runs_b.tables):

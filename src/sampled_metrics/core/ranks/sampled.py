@@ -49,7 +49,7 @@ class SampledRanks(Ranked):
 
     Attributes:
         x: (rows,) int, sampled negatives above the held-out item; its sampled rank is x + 1.
-        negatives: (rows,) or one number: m, the number of sampled negatives. It may be 0.
+        negatives: (rows,) or one number: m, the number of sampled negatives, 0 or more.
         candidates: (rows,) or one number: n, the held-out item and all negatives that could have
             been sampled.
         replacement: whether a negative could be sampled twice for the same row.
@@ -246,8 +246,8 @@ def sampled_ranks(
             random, the same way in each call. A mapping from the names of recommenders to any of
             these gives a mapping.
         negatives: m, the number of sampled negatives: one number for all rows, a (rows,) array, or
-            numbers by user (a mapping, or a Series with the users as its index). It replaces a
-            column of the ranks.
+            numbers by user (a mapping, or a Series with the users as its index). If given, a column
+            of the ranks is ignored.
         candidates: n, the number of items in an exact evaluation, including the held-out item, in
             the same forms.
         replacement: whether a negative could be sampled twice for the same user.
@@ -258,8 +258,8 @@ def sampled_ranks(
             by popularity, or in any other way that is not uniform. Then `correct` bounds the
             metrics, without an estimate, and `compare` refuses: x distinct negatives above the
             held-out item are x candidates above it, so its true rank is at least its sampled rank.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from
-            these names.
+        by: the column of a table that names the recommenders of its rows. The result is then a
+            mapping from these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,
             that of the draws of negatives. Several seeds, or draws, of a recommender give a list.
         user_column: the column of users, if it has another name; likewise `candidates_column` and
