@@ -7,10 +7,10 @@ DEFAULT_METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
 
 DEFAULT_ESTIMATORS = ("decreasing", "free")
-"""The default estimators.
+"""The default estimators, whose intervals are for the true metric.
 
-Their intervals are of the truth: if better ranks are more frequent in the better half, and without
-an assumption.
+decreasing assumes that a better rank is at least as common as a worse one, up to rank n/2. free
+assumes nothing about the ranks.
 """
 
 PUBLISHED = (*DEFAULT_ESTIMATORS, "uncorrected")

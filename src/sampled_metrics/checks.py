@@ -88,7 +88,7 @@ MOST_SEED = 2**128 - 1
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is of a type of whole numbers.
+    """Return whether the type of a value is one of whole numbers.
 
     bool is no such type, and neither is a duration of numpy.
     """

@@ -47,7 +47,7 @@ _TEMPORARY_NAME = re.compile(
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path, and rename it to `path` when the block succeeds.
 
-    The temporary path is beside `path`, with the same ending.
+    The temporary path is in the folder of `path`, with the same ending.
 
     A symbolic link stays and its target is replaced. A file that exists keeps its mode. No other
     process or thread has the same temporary path.
@@ -124,8 +124,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Every path of a user is opened here, and libraries get the open file: given a path, some of them
     fetch addresses, such as those that begin with http: or s3:, or unpack what a name says is
-    packed. A path that begins with ~ is in the home of the user, as in a shell, unless there is
-    such a file.
+    packed. A path that begins with ~ is in the home of the user, as in a shell, unless a file has
+    this name.
 
     Raises:
         DataError: it is no path, there is no such file, it is a directory, or it cannot be read.
@@ -214,7 +214,6 @@ def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process of this machine has this number."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

@@ -86,7 +86,7 @@ def bought(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what scores buy at a confidence of 95 %: widths, and the chances of a pair.
 
-    The evaluations are of as many users as there are.
+    The evaluations have all users.
 
     The pilots are the staged ranks of all users by depth None. An m that a user cannot have is left
     out. The first result has the rows of `plan` of each recommender, with a first column

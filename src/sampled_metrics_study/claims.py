@@ -345,7 +345,6 @@ def check_study(
 
 
 def _claims_on_ranks(ranks: Mapping[str, ExactRanks]) -> Iterator[Claim]:
-    """Yield the claims on the ranks."""
     place = "Section 6.1"
     counts = {len(table) for table in ranks.values()}
     words = "In total there are 6040 ranks, one for each test user"

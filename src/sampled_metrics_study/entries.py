@@ -27,8 +27,8 @@ class Figure:
             its ranks.
         draw: path of the function that draws the table, with a note.
         keys: argument of the first function → key of the config.
-        note: path of the function of all arguments that returns the note. Of a dataset, the note
-            says what its ranks are of.
+        note: path of the function of all arguments that returns the note. For a dataset, the note
+            says what its ranks describe.
     """
 
     numbers: str
@@ -183,10 +183,10 @@ TABLES = {
         ),
     },
 }
-"""All tables, by what they are of, and by name."""
+"""All tables, by what they describe, and by name."""
 
 FIGURES = {"toy": TOY_FIGURES, "dataset": DATASET_FIGURES}
-"""All figures, by what they are of."""
+"""All figures, by what they describe."""
 
 
 def _key(name: str, kind: str) -> str:

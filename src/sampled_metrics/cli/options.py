@@ -99,7 +99,7 @@ _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 
 
 def _separator(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """Return the sign between the fields of a line; None if it is found out."""
+    """Return the character between the fields of a line; None if it is found out."""
     if text is None:
         return None
     separator = _SEPARATORS.get(text, text)

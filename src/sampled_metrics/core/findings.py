@@ -1,4 +1,4 @@
-"""Findings: what a result says beside its numbers, as data.
+"""Findings: what a result says about its numbers, as data.
 
 Readers of ranks and functions of results make them. A program filters the findings of a result by
 `kind`. `sampled_metrics.core.evaluation.wording` turns them into sentences for people.
@@ -18,7 +18,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Finding:
-    """What a result says beside its numbers.
+    """What a result says about its numbers.
 
     Attributes:
         kind: what is found, such as better, undecided or contradicted; docs/reference/findings.md

@@ -170,7 +170,6 @@ class Formula:
         return np.where(defined, values, 0.0)
 
     def _sums(self, gains: Floats, k: int | None) -> Floats:
-        """Return the (users,) sums of the terms of lists."""
         gains = gains[:, :k]
         hits = gains > 0
         rank = np.arange(1.0, gains.shape[1] + 1)
@@ -282,7 +281,7 @@ METRICS: dict[str, Formula | Auc | MetricFamily] = {
 }
 """All metrics by their names in labels.
 
-The name of a family ends in the sign of its parameter, as ``rbp-p``.
+The name of a family ends in the symbol of its parameter, as ``rbp-p``.
 """
 
 ALIASES = {
@@ -334,8 +333,8 @@ class Metric:
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric
             ignores candidates.
         cutoff: k, the last rank with a value above 0, or None.
-        formula: the metric at any cut-off, also of lists; None for a metric of your own, which is
-            of one rank.
+        formula: the metric at any cut-off, also of lists; None for a metric of your own, which
+            takes one rank.
     """
 
     label: str
@@ -354,7 +353,7 @@ class Metric:
 
     @property
     def largest(self) -> float:
-        """Return the largest value, that of rank 1."""
+        """Return the largest value, which is the value of rank 1."""
         return float(self.of_rank(1, 2))
 
     def values(self, candidates: int) -> Floats:
@@ -513,7 +512,7 @@ def _parts(label: str) -> tuple[str, str, str]:
 
 
 def metrics_by_label(metrics: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
-    """Return one metric, or several, by label as it is written.
+    """Return one metric, or several, by label as written.
 
     HR@10 is the metric ``hit-rate@10`` by this name.
 

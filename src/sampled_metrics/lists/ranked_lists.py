@@ -290,7 +290,7 @@ class RankedLists(Table):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of the lists; each user is an outcome.
 
-        The largest DCG is that of the best list.
+        The best list has the largest DCG.
         """
         values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])
         judged = self.judgements.judged
@@ -353,7 +353,7 @@ def ranked_lists(
             is the same for all items of a user.
 
     Returns:
-        The lists, or a list of those of several seeds, or a mapping from the names of several
+        The lists, or a list of one table for each seed, or a mapping from the names of several
         recommenders to either.
 
     Raises:

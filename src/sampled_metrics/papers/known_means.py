@@ -229,7 +229,6 @@ class KnownRegion:
                 self._add(side * size / deviation * unit)
 
     def _add(self, direction: Floats) -> None:
-        """Add the row of an (F,) λ."""
         known = self.known
         middle = (known.low + known.high) / 2
         half = (known.high - known.low) / 2

@@ -354,7 +354,6 @@ def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple
 
 
 def _with_metrics(mixtures: Mapping[str, Mixture], columns: slice) -> dict[str, Mixture]:
-    """Return mixtures with some of their metrics."""
     return {
         shape: Mixture(mixture.probabilities, mixture.values[:, columns])
         for shape, mixture in mixtures.items()
@@ -386,17 +385,17 @@ def published(
     A published sampled metric is, for example, a hit rate of .62 among 99 negatives. If x of a
     user's m sampled negatives rank above the held-out item, a sampled metric is the mean over users
     of a function of x. The bounds hold for all distributions of true ranks that agree with all
-    values of a recommender, up to rounding and the error of so many users. For each two
+    values of a recommender, up to rounding and the sampling error of this many users. For each two
     recommenders, remarks say whether the values order them, among all candidates and in samples.
 
     Args:
         values: for each recommender, by its name, the sampled metrics by label, such as hr@10,
-            ndcg@10, mrr and auc. Several values of a recommender are of the same users and
-            negatives. A value is rounded as it is written: .62 stands for .615 to .625, and 1 for
-            itself. Text keeps zeros at the end: "0.620". A number has as many decimals as the other
-            recommenders' numbers for the metric: .7 and 1 beside .68 are read as 0.70 and 1.00, and
-            a remark says so. A share that no whole number of users has, such as .333333 of 100
-            users, is taken to be a mean over seeds, and a remark says so.
+            ndcg@10, mrr and auc. Several values of a recommender belong to the same users and
+            negatives. A value is rounded as written: .62 stands for .615 to .625, and 1 for itself.
+            Text keeps zeros at the end: "0.620". A number has as many decimals as the other
+            recommenders' numbers for the metric: .7 and 1 next to .68 are read as 0.70 and 1.00,
+            and a remark says that. A share that no whole number of users has, such as .333333 of
+            100 users, is taken to be a mean over seeds, and a remark says so.
         negatives: m, the number of sampled negatives of each user, drawn anew for each user: the
             bounds do not hold for negatives that all users share.
         candidates: n, the number of items in an exact evaluation, including the held-out item. If
@@ -414,7 +413,8 @@ def published(
             metric among all candidates. Free takes the place of decreasing where the values
             contradict it. Uncorrected is the interval of a published value for users like these,
             among the held-out item and m negatives; if n = m + 1, the other rows are left out.
-        metrics: the true metrics to bound, such as recall@10. The default is those of all values.
+        metrics: the true metrics to bound, such as recall@10. By default, the metrics of all
+            values.
         exact: metrics among all candidates, by recommender and label, where they are published too;
             not for negatives by popularity. Exact metrics move no bounds. A finding names those
             that the sampled values exclude, and the fewest values that do: one of them is a
@@ -664,7 +664,6 @@ def _by_popularity(
 
 
 def _require_by_recommender(values: Any) -> None:
-    """Raise ConfigError if values are not by recommender."""
     is_by_name = isinstance(values, Mapping) and bool(values)
     if not is_by_name or not all(isinstance(by_label, Mapping) for by_label in values.values()):
         raise ConfigError(
@@ -868,7 +867,7 @@ def _verdicts(
 def _verdicts_on_samples(
     ends_by_name: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], items: int
 ) -> list[Finding]:
-    """Return findings on whether other users would order two recommenders alike.
+    """Return findings on whether other users would order two recommenders in the same way.
 
     The ends are by recommender and metric, at each error rate, among the items of a sample.
     """

@@ -228,7 +228,7 @@ class DeviceCounts:
         return np.concatenate(largest)
 
     def _can_multiply(self, rows: int) -> bool:
-        """Return whether the device can multiply a block of so many rows.
+        """Return whether the device can multiply a block of this many rows.
 
         The precision of the products is float64 from the first shape on that loses digits.
         """
@@ -270,7 +270,6 @@ class DeviceCounts:
 
     @cached_property
     def _copies(self) -> tuple[Floats, Floats]:
-        """The factors on the host."""
         device = self._device
         users = device.pull(device.comparable(self._users)).astype(np.float64)
         items = device.pull(device.comparable(self._items)).astype(np.float64)
@@ -282,7 +281,7 @@ class DeviceCounts:
 
 
 def _slices(count: int, size: int) -> list[slice]:
-    """Return consecutive slices of so many rows, each of a size but the last."""
+    """Return consecutive slices of rows, all of the same size but the last."""
     size = max(1, size)
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 

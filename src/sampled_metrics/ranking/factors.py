@@ -334,7 +334,7 @@ class FactorCounts:
     def _shape_of_blocks(self, rows: int) -> tuple[int, int]:
         """Return the numbers of rows and of items of a block of scores.
 
-        The blocks are of about the same size.
+        The blocks have about the same size.
         """
         height = max(1, min(rows, SCORES // ITEMS))
         columns = -(-len(self._items) // max(ITEMS, SCORES // height))

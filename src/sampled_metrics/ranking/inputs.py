@@ -40,7 +40,7 @@ _WHOLE = 2.0**53
 """Below it, float64 holds every whole number."""
 
 _LONG = 512
-"""Rows with so many entries are counted one by one."""
+"""Rows with this many entries are counted one by one."""
 
 ScoreFunction = Callable[[slice], ArrayLike]
 """Function from a slice of the users to their (users, items) scores."""
@@ -182,7 +182,7 @@ class Device:
 
 
 def as_array(scores: Any) -> Any:
-    """Return scores on a device as they are, without a gradient, and others as `as_scores` does."""
+    """Return scores on a device without a gradient, and others as `as_scores` does."""
     return detached(scores) if is_on_device(scores) else as_scores(scores)
 
 
@@ -274,7 +274,7 @@ def exits_as_errors(what: str) -> Iterator[None]:
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Return whether a function can be given so many arguments; True if it does not say."""
+    """Return whether a function takes this many arguments; True if it does not say."""
     try:
         parameters = signature(function)
     except (TypeError, ValueError):
@@ -572,7 +572,7 @@ def _matrix_of_vector(held_out: Any, ids: tuple[Ids, Ids]) -> csr_array:
     """Return the matrix of held-out items from what `_vector` returns.
 
     The values of a Series are looked up in the ids, and so is its index if it has labels. An array
-    has indices. A missing item is none, and so is a negative number that is no id.
+    has indices. A missing item, or a negative number that is not an id, means no held-out item.
     """
     users, items = ids
     is_labelled = has_labels(held_out)

@@ -243,8 +243,8 @@ def rank_among_negatives(
     negatives.
 
     Args:
-        scores: as in `rank`. A function returns the scores of all items, of which those of the
-            negatives are taken.
+        scores: as in `rank`. A function returns the scores of all items; only the negatives' scores
+            are used.
         training: as in `rank`.
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives
@@ -400,7 +400,6 @@ def _score_function(
 
 
 def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: Streams) -> _Draw:
-    """Return the function that draws the negatives of users."""
     require_whole(1, MOST, negatives=negatives)
 
     def draw(users: Ints) -> tuple[Ints, Ints]:
@@ -430,7 +429,6 @@ def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: S
 def _given_negatives(
     negatives: Any, replacement: bool, drop_held_out: bool, inputs: Inputs
 ) -> _Draw:
-    """Return the function that looks up given negatives."""
     split = inputs.split
     users, items = inputs.ids
     width = split.shape.items

@@ -1,7 +1,7 @@
 """Exact ranks of held-out items by the scores of any model.
 
 A model, a matrix or a function gives the scores of a block of users and all items, on the host or
-on a device. Items that are not candidates are counted too and then subtracted, so no array has to
+on a device. Items that are not candidates are counted too and then subtracted, so no array needs to
 mark the candidates. `sampled_metrics.ranking.factors` counts by factors on the host, and
 `sampled_metrics.ranking.device_factors` on a device.
 """
@@ -317,8 +317,8 @@ def rank(
             and tie with each other; factors are finite. Scores are compared in their own type,
             without rounding. Dense scores and factors may be arrays of torch, CuPy or JAX. Arrays
             in the memory of a GPU are counted there, in blocks of 1.5 GB at most; this needs
-            array-api-compat. Both factors must be of one library and on one device. Their ranks are
-            those of the same factors in double precision on the host.
+            array-api-compat. Both factors must belong to one library and one device. Their ranks
+            are those of the same factors in double precision on the host.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the
             user has the item; or a table with the columns user and item.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for
@@ -326,8 +326,8 @@ def rank(
             not 0 where an item is held out; or a table with the columns user and item. Users
             without a held-out item are left out, and a warning counts them.
         users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them.
-            The other arguments are those of all users. The ranks are the same as in the table of
-            all users, so parts may be ranked apart and joined. Factors and scores may be arrays in
+            The other arguments are for all users. The ranks are the same as in the table of all
+            users, so parts may be ranked separately and joined. Factors and scores may be arrays in
             files, as ``numpy.load(name, mmap_mode="r")`` returns; those of other users are not
             read. The default is all users.
         user_ids: (users,) distinct ids of all users, in the order of the scores. Tables and the

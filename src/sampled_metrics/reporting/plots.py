@@ -336,7 +336,6 @@ def _values(table: pd.DataFrame) -> Picture:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`."""
     setting = setting_of(table)
     findings = getattr(table, "findings", ())
     verdicts = list[Verdict | None]()

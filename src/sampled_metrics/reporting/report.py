@@ -60,7 +60,7 @@ def report(
     The page begins with a verdict in words for each pair, and whether a group of users has another
     one. Then it has tables, intervals, a histogram of the ranks, and what was read. Sampled ranks
     have the intervals of several estimators (`correct`). Of more than 10 recommenders, the tables
-    of metrics have all, and the pairs and figures are of the 10 best by the first metric; the page
+    of metrics have all, and the pairs and figures have the 10 best by the first metric; the page
     says so. The page holds its figures, and fetches nothing.
 
     Args:
@@ -318,7 +318,7 @@ def _comparison(
 
 
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a result as text, in words."""
+    """Return a result with its cells as text."""
     leading = [name for name in _LEADING if name in table] if "conclusion" in table else []
     ordered = table[[*leading, *table.columns.difference(leading, sort=False)]]
     return ordered.in_words(Verdict.headings(*(names or ("A", "B"))))

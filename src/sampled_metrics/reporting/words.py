@@ -39,7 +39,7 @@ _OF_LISTS = {
     "ap": "the precision at the rank of each relevant item",
     "mrr": "1 / rank of the first relevant item",
 }
-"""What the mean over users is of, by the beginning of the label of a metric."""
+"""What the mean over users is a mean of, by the beginning of the label of a metric."""
 
 
 def meanings(labels: Iterable[str], has_one_relevant_item: bool) -> list[str]:

@@ -105,15 +105,15 @@ def staged_ranks(
         item_ids: as in `rank`.
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
         file: the .npz file that the ranks are written to. A file needs a `Ranker` with a name. Each
-            answer is kept at once in a journal beside it, whose name ends in .journal. A run that
-            was stopped goes on from there if it is called again, and the scores of the journal are
-            not asked for again. If the file is there, it is read. If it has a smaller depth, the
-            run goes on from it, as if it had been of this depth from the start, and replaces it at
-            the end. If it has a larger depth, or None, the ranks are those of this depth, column by
-            column, nothing is scored, and the file stays as it is. A warning says what the run goes
-            on from, with the name of the ranker and the date of its first score. A file or a
-            journal of a ranker with another name is refused; nothing but the name tells rankers
-            apart.
+            answer is kept at once in a journal in the same folder, whose name ends in .journal. A
+            run that was stopped goes on from there if it is called again, and the scores of the
+            journal are not asked for again. If the file is there, it is read. If it has a smaller
+            depth, the run goes on from it, as if it had been of this depth from the start, and
+            replaces it at the end. If it has a larger depth, or None, the ranks are those of this
+            depth, column by column, nothing is scored, and the file does not change. A warning says
+            what the run goes on from, with the name of the ranker and the date of its first score.
+            A file or a journal of a ranker with another name is refused; only the name
+            distinguishes rankers.
 
     Returns:
         The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of
@@ -200,8 +200,8 @@ class Prepared:
         The design says how many candidates of each user may be scored; all without it.
 
         Raises:
-            DataError: the order is wrong, no user has a held-out item, or ids of users are of types
-                without a common order.
+            DataError: the order is wrong, no user has a held-out item, or the types of ids of users
+                have no common order.
         """
         chosen = users[np.diff(split.held_out.indptr)[users] > 0]
         if not len(chosen):
@@ -267,8 +267,8 @@ class _Run:
         prepared: the data.
         design: k, depth and seed.
         file: name of the file; empty if there is none.
-        is_of_all_users: whether the call is of all users. An outlook on few completed users is
-            said of all users alone.
+        is_of_all_users: whether the call ranks all users. An outlook on few completed users is said
+            of all users alone.
     """
 
     ranker: Ranker

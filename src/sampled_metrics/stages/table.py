@@ -261,7 +261,6 @@ class StagedRanks(Ranked):
         return predictions
 
     def _phi_of(self, rows: Ints, predictions: Floats, f: Floats) -> Floats:
-        """Return the (rows,) φ of some rows."""
         last = self._last[rows]
         phi = np.full(len(rows), predictions[0, 0])
         for index in range(len(self.boundaries)):
@@ -449,8 +448,8 @@ class StagedRanks(Ranked):
 
         Args:
             parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed,
-                order, training items and held-out items. Together they are of all users with
-                held-out items.
+                order, training items and held-out items. Together they have all users with held-out
+                items.
 
         Raises:
             DataError: there are none, a user is in two of them or in none, or they differ.
@@ -501,7 +500,7 @@ class StagedRanks(Ranked):
 
 
 def _require_one_run(parts: Sequence[StagedRanks]) -> None:
-    """Raise DataError unless parts are of one run; the message says what differs."""
+    """Raise DataError unless parts belong to one run; the message says what differs."""
     for number, part in enumerate(parts[1:], 2):
         for what, value in part.run.items():
             if what not in ("users", "orders") and value != parts[0].run[what]:

@@ -1,4 +1,4 @@
-"""The values of users of an epoch, as they are kept until another epoch is compared with it."""
+"""The values of users of an epoch, as kept until another epoch is compared with it."""
 
 from __future__ import annotations
 

@@ -73,18 +73,18 @@ def validator(
 
     All epochs are looked at on the same users. Of a metric, all answers "yes" and "no" of a
     training are right together with the probability `confidence_level`, and then the truly best
-    epoch so far is always one of the contenders. Each metric is such a family of its own. The error
-    rate α is spent over all pairs of epochs that could be compared, so that it does not matter
-    which of them are, nor how similar the models are:
+    epoch so far is always one of the contenders. Each metric is a family of its own. The error rate
+    α is spent over all pairs of epochs that could be compared, so that it does not matter which of
+    them are, nor how similar the models are:
 
     - With `epochs` = K, a pair of epoch k and one of the k - 1 before it has the error rate α / ((K
       - 1) (k - 1)).
     - Otherwise it has α / (1.612 k^(3/2) (k - 1)). In both cases the sum over all pairs is α.
 
-    Half of a rate is for each direction. Each comparison is that of `compare`, paired by user. The
-    answers are on the expected metric over users like these, of the models of this training, not of
-    other seeds. The models must not depend on the held-out items: to stop early, or to keep the
-    best epoch, is allowed; a learning rate that reacts to the values is not.
+    Half of a rate is for each direction. Each comparison is made as in `compare`, paired by user.
+    The answers are on the expected metric over users like these, of the models of this training,
+    not of other seeds. The models must not depend on the held-out items: to stop early, or to keep
+    the best epoch, is allowed; a learning rate that reacts to the values is not.
 
     The intervals of the values of a metric hold together for all epochs, too. The interval of epoch
     k has the error rate α / K, or α / (2.612 k^(3/2)) if K is not known. So the interval of the
@@ -275,8 +275,8 @@ class Validator:
 
         Args:
             scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in
-                `staged_ranks`. A model of torch has to be set to evaluation, without gradients, by
-                the caller.
+                `staged_ranks`. Set a model of torch to evaluation, without gradients, before the
+                call.
             step: the number of the epoch, above that of the last call. The default is one more than
                 that.
 
@@ -351,7 +351,7 @@ class Validator:
         return epochs_since >= patience
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the epochs so far, for a file beside the model.
+        """Return the epochs so far, to save with the model.
 
         The state has dictionaries, lists, numbers, text and bytes, and the values of users of the
         contenders: .2 MiB for Recall@10 of 200,000 users and each contender.
@@ -365,8 +365,8 @@ class Validator:
             state: of a validator of the same training and held-out items and the same options.
 
         Raises:
-            DataError: it is not a state, that of another validator, or damaged. The own epochs then
-                stay.
+            DataError: it is not a state, belongs to another validator, or is damaged. The own
+                epochs then stay.
         """
         loaded = State.from_plain(state, self._task())
         with self._lock:
@@ -411,7 +411,7 @@ class Validator:
             )
 
     def _task(self) -> dict[str, Any]:
-        """Return what a state has to fit to."""
+        """Return what a state must match."""
         digests = digests_of_split(self._ranking.split, self._ranking.users)
         return {
             "training": digests["training"],

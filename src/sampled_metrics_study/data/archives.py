@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 16 * 2**30
 """Largest unpacked size of a packed file, in bytes.
 
-A larger file can be unpacked by hand and given as it is.
+Unpack a larger file by hand, and name the unpacked file.
 """
 
 # zipfile unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros

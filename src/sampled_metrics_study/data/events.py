@@ -48,7 +48,7 @@ class EventChunk(NamedTuple):
     held_out: NDArray[np.bool_] | None = None
     """Whether the split of the file holds the event out; None if the file has no split."""
     malformed: int = 0
-    """Number of malformed lines that were left out beside these events."""
+    """Number of malformed lines that were left out before the next events."""
 
     def events(self, kept: Any) -> "EventChunk":
         """Return some of the events, by (events,) bool."""

@@ -114,7 +114,6 @@ class ImplicitLibrary(Recommender):
 
     @on_one_thread
     def _trained(self, training: csr_array, seed: int) -> Any:
-        """Return implicit's own trained model."""
         from implicit.recommender_base import ModelFitError
         from implicit.utils import ParameterWarning
 

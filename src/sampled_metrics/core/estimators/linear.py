@@ -138,7 +138,7 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> Floats:
     """Return the (columns,) x >= 0 for which ‖matrix x - target‖ is least.
 
     The active-set method of `scipy.optimize.nnls` may end before the optimum where columns are
-    almost alike. The slower method of `scipy.optimize.lsq_linear` takes its place then.
+    almost equal. The slower method of `scipy.optimize.lsq_linear` takes its place then.
     """
     from scipy.optimize import lsq_linear, nnls  # slow to import
 

@@ -47,7 +47,7 @@ class RankPrior(Estimator):
         """Return the function that estimates the distributions of true ranks from samples.
 
         Args:
-            users: the class of users that the distributions are of.
+            users: the class of users that the distributions describe.
             nodes: the ranks that have probabilities.
         """
 

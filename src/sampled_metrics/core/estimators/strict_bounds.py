@@ -159,8 +159,8 @@ class Fit:
     def near(self, mixture: Mixture) -> "Fit":
         """Return the fit of another mixture to the sample that this one fits best.
 
-        One user with all outcomes alike is added to the sample, so that no outcome is taken as
-        impossible.
+        One user with equal shares of all outcomes is added to the sample, so that no outcome is
+        taken as impossible.
         """
         shares = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
         scale = inverse_errors(shares, self.users)
@@ -298,7 +298,7 @@ class StrictBounds(Estimator):
 
 @dataclass(frozen=True)
 class ShapeEstimate(Estimate):
-    """Bounds for samples with these outcomes; the value between them is that of `smooth`.
+    """Bounds for samples with these outcomes; the value between them comes from `smooth`.
 
     Attributes:
         estimator: the estimator, which has the shape.

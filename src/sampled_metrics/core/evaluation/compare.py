@@ -165,7 +165,7 @@ def compare(
             ranks that are drawn "once", a list holds independent draws of the negatives, as many
             for each recommender and in the same order, so that they are compared draw by draw. One
             draw alone gives no verdict.
-        metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
+        metrics: labels such as recall@10, ndcg@10, ap, auc; by default as in `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own.
             The default is decreasing: the interval holds the true difference if better ranks are
             more frequent than worse ones in the better half of the ranks. The estimator free
@@ -179,32 +179,32 @@ def compare(
             from users to groups, as in `evaluate`. The verdicts by group are adjusted for the
             groups: the intervals of a metric hold together for all groups and pairs, and Holm's
             method is over all of them. Verdicts of all rows are the same as without groups.
-        confidence_level: probability that the interval covers the difference, or those of all
-            pairs: 1 - the false-alarm rate of a metric.
+        confidence_level: probability that the interval covers the difference, or that the intervals
+            cover the differences of all pairs: 1 - the false-alarm rate of a metric.
         best: of more recommenders than this, the pairs of the best by the first metric alone. Their
-            intervals are those of all pairs, and there are no p-values, as the method of Holm needs
-            those of all pairs. The default is all pairs.
+            intervals are the same as with all pairs. There are no p-values, because Holm's method
+            needs the p-values of all pairs. The default is all pairs.
 
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than
         two recommenders), value_a, value_b, difference (b - a), low, high, p_value (two-sided),
         conclusion (a name, undecided, or no verdict; a recommender with one of these names is in
-        quotation marks), users. With a margin, the conclusion may be equivalent, which means
-        that the interval is within ± the margin, and there are more columns: relative (the
-        difference as a part of the worse value), higher_a and higher_b (shares of users for whom
-        each ranks the held-out item higher, or whose list has the higher metric; missing for staged
-        ranks), and size (more than the margin, less than the margin, or nothing if the interval
-        does not say). With several seeds there is a column inference: new_runs or these_runs. With
-        groups, there is a first column group, which is "all" for all rows. The attribute verdicts
-        has the rows as `Verdict` objects, and the findings have them and all other conclusions as
-        data, and the remarks as sentences. The method standings() gives the recommenders by metric,
-        with letters for the groups that cannot be told apart, and to_latex() a LaTeX table of them.
-        The attribute by_user has the values of the users.
+        quotation marks), users. With a margin, the conclusion may be equivalent, which means that
+        the interval is within ± the margin, and there are more columns: relative (the difference as
+        a part of the worse value), higher_a and higher_b (shares of users for whom each ranks the
+        held-out item higher, or whose list has the higher metric; missing for staged ranks), and
+        size (more than the margin, less than the margin, or nothing if the interval does not say).
+        With several seeds there is a column inference: new_runs or these_runs. With groups, there
+        is a first column group, which is "all" for all rows. The attribute verdicts has the rows as
+        `Verdict` objects, and the findings have them and all other conclusions as data, and the
+        remarks as sentences. The method standings() gives the recommenders by metric, with letters
+        for undecided groups, and to_latex() a LaTeX table of them. The attribute by_user has the
+        values of the users.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 -
         α excludes 0. A p-value is not the probability that a recommender is better. With more than
         two recommenders it may disagree with the interval near the limit, because the two are
-        adjusted by different methods; the conclusion is that of the interval.
+        adjusted by different methods; the conclusion then follows the interval.
 
     Raises:
         DataError: the ranks have not been read by a reader, or are of several kinds; their users or
@@ -621,8 +621,8 @@ def _who_ranks_higher(
 ) -> list[Finding]:
     """Return, for two recommenders and a margin, for how many users each has the better rank.
 
-    There is none if ranks are not known. Lists have no ranks: their shares of users are those of a
-    metric.
+    Ranks that are not known give no finding. Lists have no ranks: their shares of users are those
+    of a metric.
     """
     have_ranks = all(
         table.expected_above is not None for runs in recommenders for table in runs.tables
@@ -686,7 +686,7 @@ def _on_best_pairs(sample: Users, families: Sequence[Family], names: Sequence[st
 def _about_intervals(
     values: Mapping[str, UserValues], estimator: Estimator | None, setting: Setting
 ) -> list[Finding]:
-    """Return findings on what the intervals of pairs assume."""
+    """Return findings on the assumptions of the intervals of pairs."""
     if estimator is None:
         return []
     if setting.is_uncorrected:
@@ -764,7 +764,6 @@ def _on_order(verdicts: Sequence[Verdict], are_best: bool) -> list[Finding]:
 
 
 def _on_margin(margin: Margin, confidence_level: float) -> Finding:
-    """Return the finding on what a margin means."""
     facts = {"margin": margin.text, "tests": 1 - confidence_level}
     if margin.is_relative:
         return Finding("relative-margin", values=facts | {"ratio": 1 + margin.size})

@@ -122,9 +122,9 @@ class Comparison(Result):
             A row for each recommender and user, with the columns recommender, user (a number from 1
             if the ranks have no users) and one for each metric. The mean over the users is the
             value of the metric. Users are in the same order for all recommenders. A user with
-            several rows has the mean over them, and several seeds have the mean over the seeds. Of
-            sampled ranks, the values are those whose mean is the estimate, as are those of staged
-            ranks; they are no metrics of a single user.
+            several rows has the mean over them, and several seeds have the mean over the seeds. For
+            sampled and staged ranks, the mean of the values is the estimate; they are no metrics of
+            a single user.
 
         Raises:
             DataError: strict bounds have no value of a user.
@@ -153,8 +153,8 @@ class Comparison(Result):
 
         The columns are metric, recommender, value and group.
 
-        Recommenders that have a letter in common in the column group cannot be told apart (a
-        compact letter display).
+        Recommenders that share a letter in the column group are undecided (a compact letter
+        display).
         """
         rows = [
             (label, *standing)

@@ -92,9 +92,9 @@ def correct(
 
         The interval holds the true metric if negatives are drawn uniformly among n candidates, and
         the assumption in `assumes` is right: uniform negatives (nothing else), decreasing, or that
-        the bias of the estimator is zero. The value of free and decreasing is
-        that of smooth, and their interval includes it. Their AUC, and
-        that of mle, mes and smooth, is the AUC of the sample, which has no bias.
+        the bias of the estimator is zero. The value of free and decreasing is the estimate of
+        smooth, and their interval includes it. Their AUC, and that of mle, mes and smooth, is the
+        AUC of the sample, which has no bias.
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle
         finds, and bias_error its standard error over users and samples. Intervals ignore the bias;

@@ -577,5 +577,5 @@ def kind_of(finding: Finding) -> Kind:
 
 
 def cautions_of(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the cautions of a group of users, which are told beside those of all users."""
+    """Return the cautions of a group of users, which are shown with those of all users."""
     return [finding for finding in findings if kind_of(finding).rank == CAUTION]

@@ -29,7 +29,7 @@ def number(value: Any, sign: str = "") -> str:
 
     Args:
         value: the number.
-        sign: + if a number above 0 has a sign, too.
+        sign: + if a number above 0 is written with a sign.
     """
     if value is None or pd.isna(value):
         return "-"

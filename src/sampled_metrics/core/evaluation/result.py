@@ -69,12 +69,12 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
     ) -> Any:
         """Draw values with their intervals, legible without colour; it needs matplotlib.
 
-        Metrics share a panel if their scales are alike. The caption says what the intervals assume.
+        Metrics with similar scales share a panel. The caption says what the intervals assume.
 
         Args:
             path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one
                 of pyplot, which a notebook shows.
-            args: any further arguments are those of `pandas.DataFrame.plot`, which then draws.
+            args: any further arguments are passed to `pandas.DataFrame.plot`, which then draws.
             ax: the axes to draw in, for a result with one panel; `path` must not be given too.
             kwargs: as args.
 
@@ -286,7 +286,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of the LaTeX table.
 
-        There are none if a column is missing that values, or what names their rows, stand in.
+        Nothing is returned if a column of values, or of the names of rows, is missing.
         """
         if not {"metric", "low", "high"} <= set(self.columns):
             return []
@@ -412,7 +412,7 @@ def cell(value: Any) -> str:
 
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
-    """Return the result of a recommender's paired runs, and those of its groups, as one."""
+    """Return the results of a recommender's paired runs and of its groups as one."""
     runs_of_groups, left_out = runs_by_group([runs], groups)
     whole = _of_paired(runs, result_of)
     if not runs_of_groups:

@@ -230,8 +230,8 @@ def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
 def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list[Verdict]:
     """Return verdicts with p-values adjusted by Holm's method, for each metric and question.
 
-    The verdicts of all groups are a family, beside that of all users. The method needs the p-values
-    of all pairs of a family; without them there is none.
+    The verdicts of all groups are one family, and those of all users another. The method needs the
+    p-values of all pairs of a family; without them there is none.
     """
     if not has_all_pairs:
         return [replace(verdict, p_value=math.nan) for verdict in verdicts]

@@ -48,7 +48,7 @@ from scipy.special import chdtri, ndtri, stdtr, stdtrit
 from sampled_metrics.checks import Floats, Ints
 
 SMALLEST_P_VALUE = 1e-50
-"""Smallest p-value that is told apart from 0."""
+"""Smallest p-value that is distinguished from 0."""
 
 FEW_USERS = 100
 """Below this number of users, a finding says that an interval is rough."""
@@ -89,7 +89,7 @@ def intervals(
 ) -> Intervals:
     """Return the intervals of means that lie between the means of two values of each user.
 
-    The lower end is that of the interval of the mean of `low`, and the upper end that of `high`.
+    The lower end comes from the interval of the mean of `low`, and the upper end from `high`.
 
     Args:
         low: (metrics, users) values whose mean is, in expectation, at most the one that is sought;
@@ -177,7 +177,6 @@ def _p_value(lower: LowerSide, upper: LowerSide) -> float:
 
 
 def _standard_error(values: Floats, counts: Ints) -> float:
-    """Return the standard error of the mean of values."""
     users = counts.sum()
     mean = counts @ values / users
     return float(np.sqrt(counts @ (values - mean) ** 2 / (users - 1) / users))
@@ -188,7 +187,7 @@ def _student(
 ) -> tuple[float, float, float, float]:
     """Return the row of Student's interval: its ends, standard error, and p-value of a mean of 0.
 
-    If all values are alike, the ends are those with t² more users at the limits of the mean.
+    If all values are equal, the ends are those with t² more users at the limits of the mean.
     """
     users = int(counts.sum())
     mean = float(counts @ values / users)
@@ -299,8 +298,7 @@ class LowerSide:
         """Return the distribution whose mean is the end, for an error rate α.
 
         Returns:
-            (groups,) shares of the values that were seen, and the share at the lower bound beside
-            them.
+            (groups,) shares of the values that were seen, and the share at the lower bound.
         """
         if self.reach <= 0:
             return self.counts / self.counts.sum(), 0.0

@@ -227,7 +227,7 @@ def strict_values(
 def unexplained(sample: Sample) -> list[Finding]:
     """Return a finding if no distribution of true ranks explains the sample.
 
-    There is none on users who share negatives, because their outcomes depend on one another.
+    Users who share negatives give no finding, because their outcomes depend on one another.
     """
     if sample.is_shared:
         return []
@@ -272,7 +272,7 @@ def _by_fold(
 
 
 def _nothing(metrics: int, users: int) -> StrictValues:
-    """Return values that are not known."""
+    """Return values that are all unknown."""
     low, high = np.full((2, metrics, users), np.nan)
     return StrictValues(low, high, np.full((metrics, 2, 2), np.nan), FREE, [])
 

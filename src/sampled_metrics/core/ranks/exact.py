@@ -49,7 +49,7 @@ COLUMNS = ("user", "candidates", "above", "tied")
 
 _MANY = 100
 _TENTH = 10
-"""Ranks of so many users are refused as exact ones if all are in the best tenth."""
+"""Ranks of this many users are refused as exact if all are in the best tenth."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,7 +235,7 @@ class ExactRanks(Ranked):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the columns user, candidates, above, tied as csv or parquet.
 
-        A name that ends in .parquet is of parquet. csv is gzipped if the name ends in .gz.
+        A name that ends in .parquet is a parquet file. csv is gzipped if the name ends in .gz.
         """
         file_io.write_table(path, self.to_frame())
 
@@ -316,8 +316,9 @@ def exact_ranks(
         candidates: n, the number of ranked items, including the held-out item: one number for all
             rows, a (rows,) array, or numbers by user (a mapping, or a Series with the users as its
             index). If given, a column of the ranks is ignored. Only AUC depends on n.
-        exact: that the ranks are exact although all are in the best tenth of the candidates. Ranks
-            of 100 users or more are refused then, as ranks among sampled negatives are such.
+        exact: that the ranks are exact although all are in the best tenth of the candidates.
+            Without it, such ranks of 100 users or more are refused, because ranks among sampled
+            negatives look the same.
         by: the column of a table that names the recommenders of its rows. The result is then a
             mapping from these names.
         seeds: the column of the seeds of a training. A recommender with several seeds gives a list
@@ -331,8 +332,8 @@ def exact_ranks(
             group (`groups=True` of `evaluate` and `compare`).
 
     Returns:
-        The `ExactRanks`, or a list of those of several seeds, or a mapping from the names of
-        several recommenders to either.
+        The `ExactRanks`, or a list of one for each seed, or a mapping from the names of several
+        recommenders to either.
 
     Raises:
         DataError: the ranks cannot be read, are not exact, or lack n; or a column that no argument

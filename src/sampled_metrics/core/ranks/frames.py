@@ -170,7 +170,6 @@ class Columns:
             )
 
     def _hint_on(self, column: str) -> str:
-        """Return what to do about a missing column."""
         if len(self.frame.columns) == 1 and " " in str(self.frame.columns[0]):
             return f"; {LISTS}; --separator names another character between the fields"
         if column in MEANINGS:
@@ -355,7 +354,6 @@ class Columns:
 
     @cached_property
     def _numbered_users(self) -> tuple[NDArray[np.generic], Ints]:
-        """The (rows,) users, and their numbers."""
         column = self["user"]
         if _is_numpy(column, "iu"):
             return column.to_numpy(), pd.factorize(column)[0]
@@ -552,6 +550,6 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
     """Return whether the type is a NumPy type of one of the kinds.
 
-    A nullable type is none, as it can hold missing values.
+    A nullable type does not count, because it can hold missing values.
     """
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds

@@ -27,7 +27,7 @@ MOST_GROUPS = 100
 """More groups are refused, as they come from a wrong column."""
 
 FEWEST_USERS = 2
-"""An interval needs so many users; smaller groups are left out."""
+"""An interval needs this many users; smaller groups are left out."""
 
 Groups = bool | Mapping[Any, Any]
 """Whether to use the groups of the tables; or the groups by user.

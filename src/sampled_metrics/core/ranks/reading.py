@@ -163,7 +163,8 @@ class Layout:
     """Where a table has its recommenders, seeds and columns.
 
     Attributes:
-        content: the columns of which a dict of columns has one; other dicts are of recommenders.
+        content: the columns of which a dict of columns has one; the keys of other dicts are
+            recommenders.
         by: the column of the recommenders; None if there is none.
         seeds: the column of the seeds, likewise.
         groups: the column of the groups, likewise.
@@ -271,7 +272,7 @@ def tables_of(
     table_of: Callable[[Columns], Kind],
     per_user: Sequence[PerUser | None] = (),
 ) -> Kind | list[Kind] | dict[str, Kind | list[Kind]]:
-    """Return the table of a recommender, or a list of those of its seeds, or either by recommender.
+    """Return the table of a recommender, or a list with one for each seed, or either by name.
 
     `table_of` makes a table from columns. Raises DataError if numbers are given `per_user`, in the
     order of the rows, and tables differ in their order.

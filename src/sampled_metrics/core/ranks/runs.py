@@ -42,12 +42,12 @@ class Runs:
 
     @property
     def are_draws(self) -> bool:
-        """Whether the tables are of draws of negatives that all users share."""
+        """Whether each table has its own draw of negatives, which all users share."""
         return self.first_table.design.get("drawn") == ONCE
 
     @property
     def are_seeds(self) -> bool:
-        """Whether there are several tables, and they are of seeds."""
+        """Whether there are several tables, one for each seed."""
         return len(self.tables) > 1 and not self.are_draws
 
     @property
@@ -130,7 +130,7 @@ def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
 
 
 def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
-    """Return the runs with numbers of users, alike for the same users, and findings on the pairing.
+    """Return the runs with numbers of users, equal for the same users, and findings on the pairing.
 
     Tables of a recommender that are equal have a finding, too.
 
@@ -228,7 +228,7 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
 
 
 def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
-    """Raise DataError if two tables are of kinds that are not compared with each other."""
+    """Raise DataError if the kinds of two tables are not compared with each other."""
     leading = recommenders[0]
     kind = leading.first_table.kind
     allowed = (kind, *leading.first_table.compared_with)
@@ -264,6 +264,6 @@ def _are_seeds(tables: Any) -> bool:
 
 
 def _a(value: Any) -> str:
-    """Return what a value is, in words."""
+    """Return the kind of a value in words, with its article."""
     name = type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -261,7 +261,8 @@ def sampled_ranks(
         by: the column of a table that names the recommenders of its rows. The result is then a
             mapping from these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,
-            that of the draws of negatives. Several seeds, or draws, of a recommender give a list.
+            the column of the draws of negatives. Several seeds, or draws, of a recommender give a
+            list.
         user_column: the column of users, if it has another name; likewise `candidates_column` and
             `negatives_column`.
         rank_column: the column of ranks, if it has another name; or several, of one recommender
@@ -273,8 +274,8 @@ def sampled_ranks(
             group.
 
     Returns:
-        The `SampledRanks`, or a list of those of several seeds, or a mapping from the names of
-        several recommenders to either.
+        The `SampledRanks`, or a list of one for each seed, or a mapping from the names of several
+        recommenders to either.
 
     Raises:
         DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; or

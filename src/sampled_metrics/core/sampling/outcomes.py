@@ -57,8 +57,8 @@ class Group:
     def pmf(self, ranks: Floats, replacement: bool | None = None, x: Ints | None = None) -> Floats:
         """Return P(x | rank) for this n and m, taken as binomial or not; None follows the design.
 
-        The result is (ranks, m + 1), or (ranks, columns) if x is given. Then each x has to be
-        likely at some rank, and negligible probabilities are 0.
+        The result is (ranks, m + 1), or (ranks, columns) if x is given. Then each x must be likely
+        at some rank, and negligible probabilities are 0.
         """
         if self.negatives == 0:
             return np.ones((len(ranks), 1 if x is None else len(x)))

@@ -93,7 +93,7 @@ def within_margin(margin: str) -> str:
 
 
 def in_brackets(setting: Setting) -> str:
-    """Say what stands beside the values of a table."""
+    """Say what follows the values of a table in brackets."""
     return f"In brackets: {percent(setting.confidence_level)} intervals."
 
 
