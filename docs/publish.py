@@ -36,8 +36,8 @@ WAYS = {
 
 ASSUMES = {
     "none": "nothing",
-    "decreasing": "better ranks are more frequent",
-    "decreasing or none": "better ranks are more frequent, where the sample allows it",
+    "decreasing": "*decreasing*",
+    "decreasing or none": "*decreasing*, where the sample allows it",
 }
 """How the pages name what an interval assumes."""
 

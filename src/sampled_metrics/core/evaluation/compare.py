@@ -167,11 +167,11 @@ def compare(
             draw alone gives no verdict.
         metrics: labels such as recall@10, ndcg@10, ap, auc; by default as in `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own.
-            The default is decreasing: the interval holds the true difference if better ranks are
-            more frequent than worse ones in the better half of the ranks. The estimator free
-            assumes nothing of the ranks. All others compare the means of the estimator, and assume
-            that its bias is equal for both recommenders, so a user needs as many negatives for
-            each; bv-0.1 has a low variance.
+            The default is decreasing: the interval holds the true difference if a better rank is at
+            least as common as a worse one, up to rank n/2. The estimator free assumes nothing of
+            the ranks. All others compare the means of the estimator, and assume that its bias is
+            equal for both recommenders, so a user needs as many negatives for each; bv-0.1 has a
+            low variance.
         margin: the smallest difference that matters, as a number, or relative to the worse value,
             such as "2%". Then a column says by how much a recommender is better. Choose it before
             you look.
