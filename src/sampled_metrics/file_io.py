@@ -111,7 +111,7 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         DataError: it is no path, or is empty.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise error(f"the path of {what} is text or a Path, not {shown(path)}")
+        raise error(f"the path of {what} must be text or a Path, not {shown(path)}")
     name = os.fspath(path)
     if not name:
         raise error(f"the name of {what} is empty")
@@ -334,7 +334,7 @@ def read_npz(
         raise DataError(f"{path}: is not {content}")
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
-            raise DataError(f"{path}: is not {content}: {shown(name)} is no array")
+            raise DataError(f"{path}: is not {content}: {shown(name)} is not an array")
     missing = [name for name in names if name not in arrays]
     if missing:
         raise DataError(f"{path}: is not {content}: lacks {', '.join(missing)}")

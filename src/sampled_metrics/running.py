@@ -89,10 +89,7 @@ def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
 
 @contextmanager
 def terminal_status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows a text.
-
-    A terminal shows it on stderr, after two seconds; nothing else does.
-    """
+    """Yield a function that shows a text on stderr after two seconds, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda text: None
         return

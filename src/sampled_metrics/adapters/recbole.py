@@ -161,7 +161,7 @@ class _TrainedEpoch:
 def _require_later(trained_epochs: list[_TrainedEpoch], state: Mapping[str, Any]) -> None:
     """Refuse a checkpoint that is older than the state.
 
-    What the state had of the contenders at that time is not known any more.
+    The contenders at the time of the checkpoint are no longer known.
     """
     last = int(state["rows"][-1]["epoch"]) if state["rows"] else 0
     if trained_epochs and trained_epochs[-1].number <= last:
@@ -180,7 +180,7 @@ _OF_RECBOLE = {name: name for name in ("recall", "mrr", "ndcg", "hit", "precisio
 
 
 def _scores(trainer: Any, data: Any) -> Callable[[slice], Any]:
-    """Return the function of scores by the trainer's model, of the users of `_split` in order."""
+    """Return the function that scores the users of `_split` with the trainer's model."""
     import torch
 
     trainer.model.eval()

@@ -74,7 +74,7 @@ def _print(result: Result, form: str) -> None:
 def warnings_on_stderr() -> Iterator[None]:
     """Write each warning at once, in a line on stderr.
 
-    All remarks of the library are written, and of other warnings those that Python shows.
+    All remarks of the library are written, and the other warnings that Python shows.
     """
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:

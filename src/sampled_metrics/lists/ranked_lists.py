@@ -216,8 +216,7 @@ class RankedLists(Table):
         findings: on how the lists and the judgements were read; notes and cautions have them in
             words.
         source: name of the file or table that the lists are from.
-        seed_name: the seed of which the lists are, as a column of seeds names it; empty if that is
-            not known.
+        seed_name: the name of the seed in a column of seeds; empty if it is not known.
     """
 
     judgements: Judgements
@@ -305,7 +304,7 @@ class RankedLists(Table):
         for name, table in zip(names[1:], others, strict=True):
             if not (isinstance(table, RankedLists) and self.judgements.equals(table.judgements)):
                 raise DataError(
-                    f"{names[0]} and {name} have other judged items; read them with the same "
+                    f"{names[0]} and {name} have different judged items; read them with the same "
                     "relevance"
                 )
         return [self.user_numbers] * (1 + len(others)), []
@@ -459,7 +458,7 @@ def _places(user: Ints) -> Ints:
 
 
 def _ties(user: Ints, score: Floats, grade: Floats) -> int:
-    """Return the number of users with a relevant item that has the score of one of another grade.
+    """Return the number of users with a relevant item that ties with an item of another grade.
 
     The rows are sorted by user and score.
     """

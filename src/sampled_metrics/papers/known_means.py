@@ -179,7 +179,7 @@ class KnownMeans:
 
 
 def _end_of_share(share: float, deviance: float, end: float) -> float:
-    """Return the share towards an end whose divergence from the one observed is the deviance."""
+    """Return the share towards an end whose divergence from the observed one is the deviance."""
     from scipy.optimize import brentq  # slow to import
 
     share = min(max(share, 0.0), 1.0)

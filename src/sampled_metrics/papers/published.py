@@ -399,7 +399,7 @@ def published(
         negatives: m, the number of sampled negatives of each user, drawn anew for each user: the
             bounds do not hold for negatives that all users share.
         candidates: n, the number of items in an exact evaluation, including the held-out item. If
-            it is not known, the least and the largest: the bounds are those of five n in geometric
+            it is not known, the least and the largest: the bounds then hold for five n in geometric
             steps together.
         users: the number of users, each with one held-out item.
         replacement: whether a negative could be sampled twice for the same user.
@@ -418,8 +418,8 @@ def published(
         exact: metrics among all candidates, by recommender and label, where they are published too;
             not for negatives by popularity. Exact metrics move no bounds. A finding names those
             that the sampled values exclude, and the fewest values that do: one of them is a
-            misprint, or they are not of the same ranks. The error rate is that of all exact values
-            of a recommender together (Bonferroni).
+            misprint, or they do not come from the same ranks. The error rate is for all exact
+            values of a recommender together (Bonferroni).
         confidence_level: probability that the interval covers the true metric. The verdicts hold
             together for all recommenders (Bonferroni), whether their users are the same or not.
 
@@ -677,7 +677,7 @@ def _require_bounds(estimators: Mapping[str, Estimator]) -> None:
     for label, estimator in estimators.items():
         if estimator.assumed_shape is None and not estimator.is_uncorrected:
             raise ConfigError(
-                f"estimators: {label} needs all ranks; of a value, there are {', '.join(PUBLISHED)}"
+                f"estimators: {label} needs all ranks; published takes {', '.join(PUBLISHED)}"
             )
 
 

@@ -270,7 +270,7 @@ def exits_as_errors(what: str) -> Iterator[None]:
         raise
     except BaseException as error:
         words = f": {error}" if str(error) else ""
-        raise DataError(f"{what} ends by {type(error).__name__}{words}") from error
+        raise DataError(f"{what} fails with {type(error).__name__}{words}") from error
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
@@ -632,7 +632,7 @@ def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
             f"numbers, not {indices.dtype} of shape {indices.shape}"
         )
     if not indices.size:
-        raise DataError("users: names none of the users")
+        raise DataError("users: names no user")
     indices = np.sort(indices)
     wrong = indices[(indices < 0) | (indices >= count)]
     if len(wrong):
@@ -673,7 +673,7 @@ Places = Callable[[Ints, Ints], Ints]
 
 
 def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
-    """Return the function to the candidates with some numbers.
+    """Return a function that looks up candidates by their numbers.
 
     Args:
         excluded: (rows, items), stored where the item is not a candidate.

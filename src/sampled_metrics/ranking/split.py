@@ -182,7 +182,7 @@ def valid_sparse(matrix: Any, name: str) -> Any:
             matrix = csr_array(matrix)
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise DataError(f"{name}: is no valid sparse matrix: {reason(error)}") from None
+        raise DataError(f"{name}: is not a valid sparse matrix: {reason(error)}") from None
     return matrix
 
 

@@ -51,9 +51,9 @@ def render(template: str, package: str = "sampled_metrics.reporting", **data: An
 def notebook_table(
     table: pd.DataFrame, cautions: Sequence[str], remarks: Sequence[str]
 ) -> str | None:
-    """Return a table of text as a notebook shows it, with sentences; None without jinja2.
+    """Return a table of text as a notebook shows it, with sentences.
 
-    Without it, the notebook shows text.
+    Without jinja2, the result is None, and the notebook shows text.
 
     Args:
         table: the table.

@@ -401,7 +401,7 @@ def _panels(table: pd.DataFrame, value: str, axis: str, is_filled: Iterable[bool
     """Return a panel for each metric.
 
     A row is a recommender or a pair. With groups or runs, a row is one of these, and the marks of
-    recommenders or pairs have a legend, as those of estimators have.
+    recommenders or pairs have a legend, as estimators have.
     """
     names = _names(table)
     parts = [name for name in ("group", "inference") if name in table]

@@ -21,7 +21,7 @@ BIASED_AUC = (
     "The uncorrected AUC of a uniform sample has no bias. The intervals of the others do not "
     "cover their bias."
 )
-"""What stands above the values of estimators with a bias."""
+"""The sentences above the values of estimators with a bias."""
 
 _OF_ONE_ITEM = {
     "recall": "the share of held-out items that are among the first {k}",
@@ -85,7 +85,7 @@ def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
 
 
 def notes_in_words(compared: Comparison) -> tuple[str, ...]:
-    """Say what the verdicts assume, if their sentences do not, and how they are read."""
+    """Say what the verdicts assume, if their sentences do not, and how to read them."""
     assumptions: tuple[str, ...] = ()
     if len({verdict.assumes for verdict in compared.verdicts}) > 1:
         assumptions = wording.assumed(compared.findings, compared.setting)

@@ -155,8 +155,8 @@ def staged_ranks(
     name = "" if file is None else path_text(file)
     if name and ranker.name is None:
         raise ConfigError(
-            "file: give a Ranker with a name (--ranker), such as that of the model and its date; a "
-            "run goes on from a file of the same name alone"
+            "file: give a Ranker with a name (--ranker), such as the model and its date; "
+            "a run goes on only from a file of the same name"
         )
 
     inputs = read_inputs(None, training, held_out, users, user_ids, item_ids)

@@ -258,7 +258,7 @@ def _as_scores_of_pairs(answer: Any, pairs: int) -> Floats:
     if isinstance(answer, pd.Series) and has_labels(answer):
         raise DataError(
             f"score returned a Series with labels, such as {shown(answer.index[0])}; {_SHAPE} "
-            "returns an array in the order of the pairs, such as that of .to_numpy()"
+            "returns an array in the order of the pairs, such as .to_numpy()"
         )
     is_single = np.isscalar(answer) or getattr(answer, "ndim", None) == 0
     if is_single and pairs == 1:  # a function of a single pair

@@ -59,7 +59,7 @@ class StagedRanks(Ranked):
         item: (rows,) the held-out items.
         score: (rows,) their scores.
         candidates: (rows,) n: the number of items to rank, including the held-out item.
-        k: candidates that score higher, with which a held-out item is beaten.
+        k: the number of candidates that score higher when a held-out item is beaten.
         depth: about how many candidates of each user are scored; None is all that are needed.
         seed: of the users' numbers and folds.
         boundaries: (boundaries,) ascending numbers of candidates, 0 first. A row has those below n
@@ -344,7 +344,7 @@ class StagedRanks(Ranked):
         """
         if not self.is_all_known:
             raise DataError(
-                "only ranks that are all known, by depth=None, stand for those of another depth"
+                "only ranks with depth=None, which are all known, give the ranks of another depth"
             )
         return self._redrawn(rows, user, uniform, fold, depth, user)
 
@@ -443,8 +443,8 @@ class StagedRanks(Ranked):
     def concat(cls, parts: Sequence[StagedRanks]) -> StagedRanks:
         """Join the ranks of parts of the users, in any order, to those of all users.
 
-        Every column and digest is that of a run of all users, so that `staged_ranks` goes on from a
-        file of them.
+        Every column and digest is the same as in a run of all users, so that `staged_ranks` goes on
+        from a file of them.
 
         Args:
             parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed,
@@ -471,7 +471,7 @@ class StagedRanks(Ranked):
             or not parts
             or not all(isinstance(part, StagedRanks) for part in parts)
         ):
-            raise DataError("concat takes staged ranks, of one part of the users or more")
+            raise DataError("concat takes the staged ranks of one part of the users or more")
         _require_one_run(parts)
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
@@ -505,10 +505,12 @@ def _require_one_run(parts: Sequence[StagedRanks]) -> None:
         for what, value in part.run.items():
             if what not in ("users", "orders") and value != parts[0].run[what]:
                 raise DataError(
-                    f"part {number} has another {what} than part 1; parts are of one run"
+                    f"part {number} has another {what} than part 1; parts must belong to one run"
                 )
         if not np.array_equal(part.boundaries, parts[0].boundaries):
-            raise DataError(f"part {number} has other boundaries than part 1; parts are of one run")
+            raise DataError(
+                f"part {number} has other boundaries than part 1; parts must belong to one run"
+            )
 
 
 def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:

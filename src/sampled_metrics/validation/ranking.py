@@ -75,9 +75,7 @@ class Stages:
     def ranks(self, scores: Any) -> StagedRanks:
         """Return the ranks by a function of pairs, or a `Ranker`."""
         if isinstance(scores, Ranker) and self.batch_size is not None:
-            raise ConfigError(
-                "batch_size: a Ranker says itself how many pairs it takes (pairs_per_call)"
-            )
+            raise ConfigError("batch_size: a Ranker has pairs_per_call; leave it out")
         ranker = scores
         if not isinstance(ranker, Ranker):
             ranker = Ranker(

@@ -92,10 +92,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class EpochStanding:
-    """What is known of one metric. Epochs have any numbers that rise.
+    """What is known of one metric, by epochs with rising numbers.
 
-    The reference and the epoch with the highest value are among the contenders: whatever is worse
-    than one of them has left, and they would have to be worse than themselves.
+    The reference and the epoch with the highest value are always contenders, because only epochs
+    that are worse than one of these leave.
 
     Attributes:
         best: the epoch with the highest value; None if no epoch has a value.

@@ -64,7 +64,7 @@ class State:
     def _of_task(cls, plain: Mapping[str, Any], task: Mapping[str, Any]) -> State:
         for name, value in task.items():
             if plain["task"][name] != value:
-                raise DataError(f"state: is of a validator with other {name}")
+                raise DataError(f"state: belongs to a validator with other {name}")
         content = {name: value for name, value in plain.items() if name != "checksum"}
         if plain["checksum"] != _checksum(content):
             raise DataError("state: is damaged, or was changed after state_dict returned it")

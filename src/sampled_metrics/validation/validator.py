@@ -359,14 +359,14 @@ class Validator:
         return self._state.to_plain(self._task())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take the epochs of a `state_dict`, in place of the own ones.
+        """Replace the epochs with those of a `state_dict`.
 
         Args:
             state: of a validator of the same training and held-out items and the same options.
 
         Raises:
-            DataError: it is not a state, belongs to another validator, or is damaged. The own
-                epochs then stay.
+            DataError: it is not a state, belongs to another validator, or is damaged. The
+                validator's epochs do not change then.
         """
         loaded = State.from_plain(state, self._task())
         with self._lock:

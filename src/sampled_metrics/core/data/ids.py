@@ -79,7 +79,7 @@ def id_column(values: pd.Series) -> IdColumn:
 
 
 def are_inexact(values: pd.Series) -> NDArray[np.bool_]:
-    """Return whether each cell is a float, or its text, that may be several whole numbers."""
+    """Return whether each cell is a float, or its text, that could be several whole numbers."""
     dtype: Any = getattr(values.dtype, "numpy_dtype", values.dtype)
     if isinstance(dtype, pd.StringDtype):
         text = values.fillna("")

@@ -268,8 +268,8 @@ class Csv:
     ) -> pd.DataFrame | None:
         """Return the fields of lines; None if pandas cannot read them.
 
-        A column is int64 or, if it is one of `numbers`, a float, if this keeps its text. Otherwise
-        it is text, and `types` gets it, for the next blocks.
+        A column is int64, or float if it is one of `numbers`, where this keeps its text. Other
+        columns are text, which `types` records for the next blocks.
         """
         try:
             with warnings.catch_warnings():

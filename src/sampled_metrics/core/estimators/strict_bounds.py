@@ -643,7 +643,7 @@ class _Step(NamedTuple):
 
     @property
     def lower_bound(self) -> float:
-        """A squared distance below which no proportions are.
+        """A squared distance that no proportions can be below.
 
         Less the steepest increase in its last dimension, the residual is at an obtuse angle to all
         members. So its part along the target is a bound of the residual of any proportions.

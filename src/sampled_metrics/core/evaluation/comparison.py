@@ -177,7 +177,7 @@ class Comparison(Result):
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of each group, with the letters of its standings.
 
-        There are none if no metric is defined, or a column that distinguishes rows is missing.
+        Nothing is returned if no metric is defined, or a column that distinguishes rows is missing.
         """
         verdicts = self._verdicts_of_rows()
         if not verdicts:

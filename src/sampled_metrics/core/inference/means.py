@@ -104,7 +104,7 @@ def intervals(
             excludes 0.
 
     Returns:
-        The intervals; NaN of a single user, whose value does not show how users vary.
+        The intervals; NaN for a single user, whose value does not show how users vary.
     """
     metrics, users = low.shape
     if users < 2:

@@ -395,7 +395,7 @@ def _root(rising: Callable[[Floats, Ints], Floats], low: Floats, high: Floats) -
     """Return the roots of rising functions of positive numbers, between (metrics,) limits.
 
     Args:
-        rising: of (some,) numbers and the (some,) metrics that they are of.
+        rising: the functions, of (some,) numbers and their (some,) metrics.
         low: the lower limits; where they are not above 0, the root is the limit.
         high: the upper limits.
     """

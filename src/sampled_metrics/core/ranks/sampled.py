@@ -252,12 +252,12 @@ def sampled_ranks(
             the same forms.
         replacement: whether a negative could be sampled twice for the same user.
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts
-            assume. "once" if users share negatives, as of one list of candidates for everybody, or
-            of the other items of a batch. One such draw gives values and no interval or verdict;
-            several draws, each independent of the others, give them. "popularity" if they are drawn
-            by popularity, or in any other way that is not uniform. Then `correct` bounds the
-            metrics, without an estimate, and `compare` refuses: x distinct negatives above the
-            held-out item are x candidates above it, so its true rank is at least its sampled rank.
+            assume. "once" if users share negatives, such as one list of candidates for everybody,
+            or the other items of a batch. One such draw gives values and no interval or verdict;
+            several independent draws give both. "popularity" if they are drawn by popularity, or in
+            any other way that is not uniform. Then `correct` bounds the metrics, without an
+            estimate, and `compare` refuses: x distinct negatives above the held-out item are x
+            candidates above it, so its true rank is at least its sampled rank.
         by: the column of a table that names the recommenders of its rows. The result is then a
             mapping from these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,

@@ -388,7 +388,7 @@ def checked_users(users: Any) -> NDArray[np.generic] | None:
     refuse_masked(users, "user")
     users = np.asarray(users)
     for is_wrong, fault in (
-        (pd.isna(users), "which is no user"),
+        (pd.isna(users), "which is not a user"),
         (users.dtype.kind in "fO" and are_inexact(pd.Series(users)), INEXACT),
     ):
         if np.any(is_wrong):

@@ -108,9 +108,8 @@ def sparse_pmf(
 ) -> Floats:
     """Return P(x) as `pmf` does, where negligible probabilities may be 0.
 
-    Their sum is below 10⁻²⁰ for an event.
-
-    This is faster for large m, where x is likely in a small part of 0 … m only.
+    Negligible probabilities add up to less than 10⁻²⁰ for an event. This is faster for large m,
+    where x is likely only in a small part of 0 … m.
     """
     if design.negatives < _MANY:
         return pmf(better, pool, design, x)

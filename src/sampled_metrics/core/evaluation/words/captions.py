@@ -46,7 +46,7 @@ def interval_in_words(setting: Setting | None) -> str:
 
 
 def over_users(interval: str) -> str:
-    """Say that users are the only chance of an interval."""
+    """Say that an interval counts the chance of users only."""
     return f"The {interval} is over users."
 
 
