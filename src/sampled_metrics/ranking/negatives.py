@@ -254,11 +254,10 @@ def rank_among_negatives(
             Negatives that users share, also within batches of users, are read as drawn "once", as
             in `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.
-        drop_held_out: whether held-out items of the user among given negatives are left out, as
-            some published lists have them, or hold all items of a user with the same negatives.
-            Otherwise they are refused.
-        seed: of the negatives and the ties. The negatives do not depend on the scores, so all
-            models with the same seed, training and held-out items have the same ones.
+        drop_held_out: whether to leave out the user's held-out items from given negatives, which
+            some published lists contain. By default they are refused.
+        seed: the seed of the negatives and of the order of ties. All models with the same seed,
+            training and held-out items have the same negatives.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
         batch_size: as in `rank`; it does not change the ranks.

@@ -48,6 +48,9 @@ def ranks_of_scores(
     has Hits@k of 0 or 1, and a reciprocal rank of 1 / (m / 2 + 1), below its mean by chance. OGB's
     ``hits@K`` is another metric: all queries share the negatives.
 
+    All arrays may be of numpy, torch, CuPy or JAX. Arrays in the memory of a GPU are counted there;
+    this needs array-api-compat.
+
     Args:
         positive: (rows,) scores of the held-out items; higher is better.
         negatives: (rows, m) scores of their negatives. NaN is padding, so rows may have fewer
@@ -60,10 +63,7 @@ def ranks_of_scores(
             for each. By default, every row is a query of its own.
         replacement: whether a negative may be there twice in a row.
         drawn: as in `sampled_ranks`.
-        seed: of the random order of ties.
-
-    All arrays may be of numpy, torch, CuPy or JAX. Arrays in the memory of a GPU are counted there;
-    this needs array-api-compat.
+        seed: the seed of the random order of ties.
 
     Returns:
         The `SampledRanks`, for `correct` and `compare`. If each row has all n - 1 other candidates

@@ -96,14 +96,15 @@ def staged_ranks(
             completed, a warning says after the first stage how many, from what does not depend on
             the users' numbers, so that a larger depth may be chosen by it.
         order: "popularity", the number of users who have the item in training; or (items,) numbers,
-            higher first, of which a Series may have ids of all items as its index; or a function of
-            a user, an index or an id, that returns such numbers, and is called once for each user.
-            Any order is right, and a good one needs fewer scores. Ties are in the order of the
-            items.
+            higher first, of which a Series may have ids of all items as its index; or a function
+            that takes a user (an index or an id), is called once for each, and returns such
+            numbers. Any order is valid, and a good one needs fewer scores. Ties are in the order of
+            the items.
         users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
-        seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
+        seed: the seed of the users' random numbers. Recommenders are compared with the same seed, k
+            and depth.
         file: the .npz file that the ranks are written to. A file needs a `Ranker` with a name. Each
             answer is kept at once in a journal in the same folder, whose name ends in .journal. A
             run that was stopped goes on from there if it is called again, and the scores of the

@@ -181,9 +181,9 @@ def compare(
             method is over all of them. Verdicts of all rows are the same as without groups.
         confidence_level: probability that the interval covers the difference, or that the intervals
             cover the differences of all pairs: 1 - the false-alarm rate of a metric.
-        best: of more recommenders than this, the pairs of the best by the first metric alone. Their
-            intervals are the same as with all pairs. There are no p-values, because Holm's method
-            needs the p-values of all pairs. The default is all pairs.
+        best: how many recommenders to compare, the best by the first metric. Their intervals are
+            the same as with all pairs. There are no p-values, because Holm's method needs the
+            p-values of all pairs. The default is all pairs.
 
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than

@@ -316,8 +316,8 @@ def exact_ranks(
         candidates: n, the number of ranked items, including the held-out item: one number for all
             rows, a (rows,) array, or numbers by user (a mapping, or a Series with the users as its
             index). If given, a column of the ranks is ignored. Only AUC depends on n.
-        exact: that the ranks are exact although all are in the best tenth of the candidates.
-            Without it, such ranks of 100 users or more are refused, because ranks among sampled
+        exact: whether the ranks are exact although all are in the best tenth of the candidates. By
+            default, such ranks of 100 users or more are refused, because ranks among sampled
             negatives look the same.
         by: the column of a table that names the recommenders of its rows. The result is then a
             mapping from these names.
