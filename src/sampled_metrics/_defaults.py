@@ -7,11 +7,7 @@ DEFAULT_METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
 
 DEFAULT_ESTIMATORS = ("decreasing", "free")
-"""The default estimators, whose intervals are for the true metric.
-
-decreasing assumes that a better rank is at least as common as a worse one, up to rank n/2. free
-assumes nothing about the ranks.
-"""
+"""The default estimators, whose intervals hold the true metric under an assumption each."""
 
 PUBLISHED = (*DEFAULT_ESTIMATORS, "uncorrected")
 """The default estimators of published values: among all candidates, and in a sample."""
