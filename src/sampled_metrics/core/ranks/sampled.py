@@ -207,7 +207,8 @@ class SampledRanks(Ranked):
         tables: list[SampledRanks] = [self, *others]
         if any(table.user is not None for table in tables):
             return numbers, findings
-        observed = np.hstack([table.outcomes for table in tables] + [self.candidates[:, np.newaxis]])
+        columns = [self.candidates, *(column for table in tables for column in table.outcomes.T)]
+        observed = np.stack(columns, axis=1)
         order = np.lexsort(observed.T)
         digest = hashlib.sha256(observed[order].astype("<i8").tobytes()).digest()
         rng = np.random.default_rng(int.from_bytes(digest))
