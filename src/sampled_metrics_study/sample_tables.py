@@ -1,6 +1,6 @@
 """What samples tell without the exact ranks: intervals from one, and verdicts of several."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations, islice
 
 import numpy as np
@@ -24,6 +24,8 @@ from sampled_metrics_study.repetitions import (
     sizes_of,
 )
 
+_ALPHA = 1 - 0.95
+
 
 def sampled_ranks_of(inputs: Inputs, design: SamplingDesign) -> Iterator[dict[str, SampledRanks]]:
     """Yield the sampled ranks of the recommenders in each repetition, ties broken at random."""
@@ -46,11 +48,17 @@ def sampled_ranks_of(inputs: Inputs, design: SamplingDesign) -> Iterator[dict[st
 
 
 @on_one_thread
+def _by_design(
+    inputs: Inputs, compute: Callable[[Inputs, SamplingDesign], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return a table with a part for each m."""
+    sampling = inputs.options["sampling"]
+    return by_size({m: compute(inputs, design) for m, design in designs(sampling).items()})
+
+
 def intervals(inputs: Inputs) -> pd.DataFrame:
     """Return the 95 % intervals of `correct` by strict bounds, from the first repetition."""
-    return by_size(
-        {m: _intervals(inputs, design) for m, design in designs(inputs.options["sampling"]).items()}
-    )
+    return _by_design(inputs, _intervals)
 
 
 def _intervals(inputs: Inputs, design: SamplingDesign) -> pd.DataFrame:
@@ -63,8 +71,8 @@ def _intervals(inputs: Inputs, design: SamplingDesign) -> pd.DataFrame:
         for bound in BOUNDS:
             # `correct` also computes what another design would give
             estimate = estimator(bound).fit(sample.outcomes, metrics)
-            values = sampled_values(sample, estimate, metrics, 0.05)
-            ends = values.interval(0.05)
+            values = sampled_values(sample, estimate, metrics, _ALPHA)
+            ends = values.interval(_ALPHA)
             numbers = zip(labels, values.point, ends.low, ends.high, strict=True)
             rows += [(name, label, bound, *row, values.assumes) for label, *row in numbers]
     columns = ["recommender", "metric", "estimator", "value", "low", "high", "assumes"]
@@ -73,12 +81,9 @@ def _intervals(inputs: Inputs, design: SamplingDesign) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).merge(exact[[*keys, "exact"]], on=keys)
 
 
-@on_one_thread
 def verdicts(inputs: Inputs) -> pd.DataFrame:
     """Return how often `compare` on sampled ranks decides each pair as the exact metric does."""
-    return by_size(
-        {m: _verdicts(inputs, design) for m, design in designs(inputs.options["sampling"]).items()}
-    )
+    return _by_design(inputs, _verdicts)
 
 
 def _verdicts(inputs: Inputs, design: SamplingDesign) -> pd.DataFrame:

@@ -65,11 +65,11 @@ def drawn(inputs):
 def test_the_repetitions_are_those_of_the_samples_of_the_study(inputs) -> None:
     design = SamplingDesign(NEGATIVES, replacement=False)
     repetitions = islice(sample_tables.sampled_ranks_of(inputs, design), 2)
-    first, second = (repetition["worse"].x for repetition in repetitions)
     rng = stream(7, "made", "worse", "sample")
     histograms = samples(inputs.ranks["worse"], design, 2, ["random"], rng)["random"]
-    for x, histogram in zip((first, second), histograms, strict=True):
-        assert np.bincount(x, minlength=NEGATIVES + 1).tolist() == histogram.tolist()
+    for sampled, histogram in zip(repetitions, histograms, strict=True):
+        counts = np.bincount(sampled["worse"].x, minlength=NEGATIVES + 1)
+        assert counts.tolist() == histogram.tolist()
 
 
 def test_intervals_are_those_of_correct_on_the_first_sample(inputs, drawn) -> None:

@@ -80,7 +80,7 @@ INTERVALS = pd.DataFrame(
     columns=["recommender", "metric", "estimator", "value", "low", "high", "assumes", "exact"],
 )
 VERDICTS = pd.DataFrame(
-    [("Y", "X", "recall@10", 4, 0.5, 0.25, 0.25)],
+    [("X", "Z", "recall@10", 4, 0.5, 0.25, 0.25)],
     columns=["worse", "better", "metric", "repetitions", "right", "undecided", "wrong"],
 )
 
@@ -539,5 +539,5 @@ def test_the_page_shows_what_a_sample_tells() -> None:
     assert cells == ["Recall@10", "X", "3.00", "1.00 to 5.00", "none"]
     [verdict] = rows_of(page, "What one sample tells: verdicts")
     cells = re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", verdict, re.DOTALL)
-    assert cells == ["X vs Y", "Recall@10", "decided", "50", "25", "25"]
+    assert cells == ["X vs Z", "Recall@10", "decided", "50", "25", "25"]
     assert "What intervals hold. Numbers: one/sample-intervals.csv." in text
