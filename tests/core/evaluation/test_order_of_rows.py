@@ -44,8 +44,8 @@ def test_each_user_is_in_each_fold_equally_often() -> None:
     numbers_of_best = []
     for _ in range(500):
         table = sm.sampled_ranks(rng.permutation(50) + 1, negatives=99, candidates=1000)
-        other = sm.sampled_ranks(rng.integers(1, 101, 50), negatives=99, candidates=1000)
-        [numbers, _], _ = table.pair([other], ["a", "b"])
+        rival = sm.sampled_ranks(rng.integers(1, 101, 50), negatives=99, candidates=1000)
+        [numbers, _], _ = table.pair([rival], ["a", "b"])
         numbers_of_best.append(numbers[table.x.argmin()] % 5)
     counts = np.bincount(numbers_of_best, minlength=5)
     assert ((counts - 100) ** 2 / 100).sum() < 18.5  # the 0.999 quantile of chi-squared
