@@ -9,12 +9,13 @@ import random
 
 import numpy as np
 import pandas as pd
-import sampled_metrics as sm
 import torch
 from pykeen.evaluation import SampledRankBasedEvaluator
 from pykeen.models import DistMult
 from pykeen.training import LCWATrainingLoop
 from scipy.sparse import csr_array, lil_array
+
+import sampled_metrics as sm
 
 K = 10
 DEPTH = 10
@@ -127,6 +128,7 @@ def answers(model, training, test, graphs):
 
 
 def main():
+    """Print the table."""
     from pykeen.datasets import UMLS
 
     torch.set_num_threads(1)

@@ -10,9 +10,10 @@ import sampled_metrics as sm
 
 pytest.importorskip("pykeen", reason="PyKEEN is not installed")
 
-from docs.examples import knowledge_graph as example
 from pykeen.evaluation import RankBasedEvaluator
 from pykeen.triples import TriplesFactory
+
+from docs.examples import knowledge_graph as example
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyKEEN's own
 ENTITIES = 80

@@ -112,12 +112,10 @@ class JudgedQueries:
 
     @property
     def task(self) -> dict[str, Any]:
-        """Digests of the relevant documents and of the names of the corpus."""
-        relevant = sorted((query, sorted(ids)) for query, ids in self._relevant().items())
-        return {
-            "relevant": _digest(relevant),
-            "corpus": _digest(list(map(str, self.evaluator.corpus_ids))),
-        }
+        """A digest of the relevant documents and of the names of the corpus."""
+        relevant = [(query, sorted(ids)) for query, ids in self._relevant().items()]
+        names = repr((sorted(relevant), sorted(map(str, self.evaluator.corpus_ids))))
+        return {"queries": hashlib.sha256(names.encode()).hexdigest()}
 
     def ranks(self, hits: Hits) -> Any:
         """Return the lists of the hits, in the order of the queries."""
@@ -139,18 +137,13 @@ class JudgedQueries:
         }
 
 
-def _digest(names: list[Any]) -> str:
-    return hashlib.sha256(repr(names).encode()).hexdigest()
-
-
 def _call_with_hits(evaluator: Any, function: Callable[[Hits], Any]) -> None:
     """Let an evaluator call a function with the hits of its queries, before its own metrics."""
 
     def compute_metrics(hits: Hits) -> Any:
         if len(evaluator.score_functions) > 1:
             raise ConfigError(
-                "evaluator: needs one of its score functions "
-                f"{', '.join(evaluator.score_functions)}; make one with each of them"
+                "evaluator: has several score_functions; make an evaluator with each of them"
             )
         function(hits)
         return type(evaluator).compute_metrics(evaluator, hits)
