@@ -34,9 +34,10 @@ from itertools import product
 import numpy as np
 from scipy.special import chdtrc, chdtri, rel_entr
 
-from sampled_metrics.checks import Floats
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.shapes import Mixture
 from sampled_metrics.core.inference.means import SMALLEST_P_VALUE, p_value_of_deviance, threshold
+from sampled_metrics.papers.dual_simplex import smallest
 
 MOST_VALUES = 6
 """Largest number of values of a recommender that are taken together."""
@@ -215,11 +216,13 @@ class KnownRegion:
         known: the means.
         mixture: what the members show; each x = 0 … m is a cell.
         rows: the rows of the linear programme, which are added as they are needed.
+        bases: the last basis of the programme of each objective.
     """
 
     known: KnownMeans
     mixture: Mixture
     rows: list[Row] = field(default_factory=list)
+    bases: dict[bytes, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         centred = self.known.functions - ((self.known.low + self.known.high) / 2)[:, np.newaxis]
@@ -331,6 +334,12 @@ class KnownRegion:
         else:
             ends = np.expm1(-losses - limit / self.known.users) * scale
             sums = np.ones(rows.shape[1])
+        if len(self.known.functions) == 1:  # the programmes of several means are less stable
+            key = objective.tobytes()
+            solved = smallest(objective, rows, ends, sums, self.bases.get(key))
+            if solved is not None:
+                self.bases[key] = solved[1]
+                return solved[0]
         solution = linprog(objective, -rows, -ends, sums[np.newaxis], [1.0], method="highs")
         if solution.x is None:
             raise ArithmeticError(

@@ -27,9 +27,9 @@ from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.ranking.inputs import PairsLike, read_inputs
 from sampled_metrics.running import on_one_thread
-from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
+from sampled_metrics.stages.rank import Prepared, require_depth
 from sampled_metrics.stages.table import StagedRanks
-from sampled_metrics.validation.ranking import AllCandidates, Stages
+from sampled_metrics.validation.ranking import AllCandidates, Ranking, Stages
 from sampled_metrics.validation.standing import Answer, EpochStanding, Spending
 from sampled_metrics.validation.state import State
 
@@ -253,7 +253,7 @@ class Validator:
     def __init__(
         self,
         metrics: dict[str, Metric],
-        ranking: AllCandidates | Stages,
+        ranking: Ranking,
         setting: Setting,
         spending: Spending,
     ) -> None:
@@ -412,14 +412,11 @@ class Validator:
 
     def _task(self) -> dict[str, Any]:
         """Return what a state must match."""
-        digests = digests_of_split(self._ranking.split, self._ranking.users)
         return {
-            "training": digests["training"],
-            "held_out": digests["held_out"],
+            **self._ranking.task,
             "metrics": list(self.metrics),
             "confidence_level": self._setting.confidence_level,
             "epochs": self._spending.epochs,
-            "depth": self._ranking.depth if isinstance(self._ranking, Stages) else None,
         }
 
     @on_one_thread
