@@ -526,7 +526,7 @@ def test_the_examples_of_the_help_work(run):
     runs = cells.to_frame(index=False).assign(candidates=150, rank=rng.integers(1, 151, 80))
     runs.to_csv("runs.csv", index=False)
     fast_options = {
-        "plan": "--negatives 20",
+        "plan": "--negatives 20 --estimators free",
         "report": "--metrics recall@10",
     }
     names = [
