@@ -201,9 +201,7 @@ def test_refuses_two_names_of_one():
         ["recall@5", metric("recall@5")],
         ["rbp-0.8", "rbp-0.80"],
     ):
-        with pytest.raises(
-            ConfigError, match=rf"^metrics: '{names[0]}' and '.*' are the same one; give it once$"
-        ):
+        with pytest.raises(ConfigError, match=rf"^metrics: '{names[0]}'"):
             metrics_by_label(names)
 
 

@@ -268,7 +268,9 @@ def test_values_that_no_ranks_explain_are_named() -> None:
     assert result.loc[result["recommender"] == "B", "high"].notna().all()
 
 
-@pytest.mark.parametrize("label", ["hr@5", pytest.param("hr@20", marks=pytest.mark.slow), "mrr"])
+@pytest.mark.parametrize(
+    "label", ["hr@5", *(pytest.param(label, marks=pytest.mark.slow) for label in ("hr@20", "mrr"))]
+)
 def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_that_do(
     label,
 ) -> None:
@@ -375,6 +377,7 @@ def test_few_users_who_decide_a_mean_allow_a_larger_deviance(mean: float) -> Non
     assert known.p_value(1.920729 + 1.768150 / 4) == pytest.approx(0.05, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_pairs_are_ordered_wrongly_at_most_as_often_as_stated() -> None:
     """Two laws with the same AUC, whose sampled AUC differ by chance alone."""
     rng = np.random.default_rng(4)
@@ -510,26 +513,26 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         (
             {"hr@10": 0.5, "recall@10": 0.6},
             {},
-            "hr@10 and recall@10 are the same share, so they contradict",
+            "hr@10 and recall@10",
         ),
         (
             {"recall@5": 0.5},
             {"candidates": (300, 200)},
-            "give one number, or the least and the largest",
+            "the least and the largest",
         ),
         (
             # MRR is at most .2 + .2 / 2 + .6 / 3
             {"hr@1": 0.2, "hr@2": 0.4, "mrr": 0.55, "auc": 0.8},
             {},
-            r"mrr \(0.55\), hr@2 \(0.4\) and hr@1 \(0.2\) cannot be: no sample has all of them",
+            r"mrr \(0.55\), hr@2 \(0.4\) and hr@1 \(0.2\)",
         ),
         (
             {"recall@5": 0.5},
             {"exact": {"B": {"hr@5": 0.1}}},
-            "exact: there are no sampled values of 'B'; there are of A",
+            "exact: .*'B'",
         ),
         ({"recall@5": 0.5}, {"exact": {"A": 0.1}}, "exact: give values by recommender"),
-        ({"recall@5": 0.5}, {"users": 0}, "users must be a whole number, 1 or more, not 0"),
+        ({"recall@5": 0.5}, {"users": 0}, "users"),
     ],
 )
 def test_refuses(values, more, message) -> None:

@@ -58,9 +58,9 @@ def last_digits(d: int, kind: type) -> Data:
     rng = np.random.default_rng(d)
     digit = float(np.finfo(kind).eps)
     items = rng.normal(size=(1, d)).astype(kind) * (
-        1 + digit * rng.integers(-2, 3, (40, d))
+        1 + digit * rng.integers(-2, 3, (24, d))
     ).astype(kind)
-    return Data(rng.normal(size=(16, d)).astype(kind), items)
+    return Data(rng.normal(size=(10, d)).astype(kind), items)
 
 
 ADVERSARIAL = {

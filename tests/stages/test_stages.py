@@ -262,7 +262,7 @@ def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path
             assert not expected.is_all_known
             with pytest.warns(
                 UserWarning,
-                match="^reads .*npz, and scores nothing: ranker A",
+                match="^reads",
             ):
                 ranks = staged(
                     sm.Ranker(unwanted, name="A"), held_out, depth=depth, file=tmp_path / name
@@ -332,9 +332,7 @@ def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
             sm.evaluate(ranks, metrics=label)
     for name, value in {"k": 5, "depth": 7, "seed": 1}.items():
         stages = staged(**{"depth": 8} | {name: value})
-        with pytest.raises(
-            sm.DataError, match=f"{name} = .*; staged ranks are compared with the same"
-        ):
+        with pytest.raises(sm.DataError, match=f"{name} = "):
             sm.compare({"A": ranks, "B": stages}, metrics="recall@5")
 
 

@@ -127,7 +127,7 @@ def test_linear_ones_refuse_events_without_negatives(label):
     outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))
     with pytest.raises(
         DataError,
-        match=f"^{label} has no weights for the 1 of 2 rows without .* take decreasing, or",
+        match=f"{label} .*1 of 2 rows",
     ):
         fit(label, outcomes)
 
@@ -180,7 +180,7 @@ def test_refuses_an_unknown_label_and_says_what_was_meant(label):
     meant = rf" \(did you mean {MEANT[label]}\?\)" if MEANT[label] else ""
     with pytest.raises(
         ConfigError,
-        match=rf"^unknown estimator '{label}'{meant}; it may be decreasing, .*cls.*smooth",
+        match=rf"'{label}'{meant}",
     ):
         estimator(label)
 
@@ -189,7 +189,7 @@ def test_refuses_two_names_of_one():
     for names in (["em", "mle"], ["bv-0.1", "bv-0.10"], ["mle", estimator("mle")]):
         with pytest.raises(
             ConfigError,
-            match=rf"^estimators: '{names[0]}' and '.*' are the same one; give it once$",
+            match=rf"^estimators: '{names[0]}'",
         ):
             estimators_by_label(names)
 

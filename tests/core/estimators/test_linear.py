@@ -142,9 +142,7 @@ def test_without_a_price_of_variance_bv_is_refused_from_a_condition_number_of_1e
             weights_of("bv-0", n, m)
         else:
             refused.add(m)
-            with pytest.raises(
-                DataError, match=rf"^bv-0 cannot .* for 3541 candidates and m = {m} .* bv-0.01$"
-            ):
+            with pytest.raises(DataError, match=rf"bv-0 .*m = {m} "):
                 weights_of("bv-0", n, m)
     assert 30 not in refused
     assert 41 in refused
