@@ -142,7 +142,7 @@ WITH_EFFECT = [
     (sm.ranked_lists, (RUN.assign(seed=1),), {"relevance": JUDGED}, {"seeds": "seed"}),
     (sm.plan, (EXACT,), CHEAP_PLAN, {"negatives": [7]}),
     (sm.plan, (EXACT,), CHEAP_PLAN, {"estimators": "cls"}),
-    (sm.plan, (EXACT,), CHEAP_PLAN, AGAIN),
+    (sm.plan, (EXACT,), CHEAP_PLAN | {"estimators": "cls"}, AGAIN),
     (sm.plan, (STAGED,), {}, {"depths": [20]}),
     (sm.plan, (STAGED,), {}, {"width": 0.1}),
     (sm.compare, (PAIR["exact"],), {}, {"margin": 0.1}),
