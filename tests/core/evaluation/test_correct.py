@@ -194,9 +194,9 @@ def test_the_interval_of_the_other_design_is_said_where_it_differs():
         values = finding.values
         assert (values["estimator"], values["replacement"]) == ("free", replacement)
         assert (values["low"], values["high"]) == (table["low"][0], table["high"][0])
-        other = tables[not replacement]
+        other_design = tables[not replacement]
         ends = (values["other_low"], values["other_high"])
-        assert ends == pytest.approx((other["low"][0], other["high"][0]))
+        assert ends == pytest.approx((other_design["low"][0], other_design["high"][0]))
     assert tables[False]["low"][0] > 0
     assert tables[True]["low"][0] == pytest.approx(0, abs=1e-3)
 
