@@ -52,9 +52,15 @@ def test_the_rates_of_endless_epochs_sum_to_alpha():
     assert spent + rest == pytest.approx(0.05, rel=1e-6)
 
 
-@pytest.mark.parametrize("epochs", [None, 7], ids=["unknown", "known"])
-@pytest.mark.parametrize("sign", [1, -1], ids=["better", "worse"])
-@pytest.mark.parametrize("epoch", [2, 4])
+@pytest.mark.parametrize(
+    ("epoch", "sign", "epochs"),
+    [
+        pytest.param(2, 1, None, id="better, unknown"),
+        pytest.param(4, -1, None, id="worse, unknown"),
+        pytest.param(2, -1, 7, id="worse, known"),
+        pytest.param(4, 1, 7, id="better, known"),
+    ],
+)
 def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, sign, epochs):
     """The first epochs are one model. Then one has some hits more, or fewer."""
     rate = 0.05 / (6 * (epoch - 1)) if epochs else 0.05 / (1.612375 * epoch**1.5 * (epoch - 1))
