@@ -47,8 +47,16 @@ def fit(label, outcomes, metrics=LABELS):
 
 @pytest.mark.parametrize(
     ("label", "sizes"),
-    [*((label, (40,)) for label in ("bv-1e-8", "mle-1", "mle"))]
-    + [(label, (5, 9, 40)) for label in ("uncorrected", "rank-estimate", "cls", "bv-0", "bv-0.5")],
+    [
+        ("bv-1e-8", (40,)),
+        ("mle-1", (40,)),
+        ("mle", (40,)),
+        ("uncorrected", (5, 9, 40)),
+        ("rank-estimate", (5, 9, 40)),
+        ("cls", (5, 9, 40)),
+        ("bv-0", (5, 9, 40)),
+        ("bv-0.5", (5, 9, 40)),
+    ],
 )
 def test_a_sample_of_every_negative_gives_the_exact_metric(label, sizes):
     """The number x of negatives above the item is that of all better candidates.
