@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import sampled_metrics as sm
 
-CANDIDATES = 200
-NEGATIVES = 20
+CANDIDATES = 80
+NEGATIVES = 12
 
 
 @st.composite

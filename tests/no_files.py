@@ -25,7 +25,7 @@ def require_that_addresses_are_refused(read, name, folder, monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", refused)
     (folder / name).write_bytes(b"1,2\n")
     for address in ADDRESSES:
-        with pytest.raises(sm.DataError, match="there is no such file"):
+        with pytest.raises(sm.DataError, match="no such file"):
             read(address.replace("FOLDER", str(folder)) + name)
 
 

@@ -12,7 +12,7 @@ def require_refusals(function, call, tables):
     take them.
     """
     for ranks in ([1, 2], pd.DataFrame({"rank": [1, 2]})):
-        with pytest.raises(sm.DataError, match=f"^A: {function} takes ") as caught:
+        with pytest.raises(sm.DataError, match=function) as caught:
             call({"A": ranks, "B": ranks})
         assert all(
             kind.reader in str(caught.value)
@@ -21,8 +21,6 @@ def require_refusals(function, call, tables):
         )
     for table in tables:
         if function not in table.taken_by:
-            with pytest.raises(
-                sm.DataError, match=f"A: has {table.kind}, which {function} does not take"
-            ) as caught:
+            with pytest.raises(sm.DataError, match=table.kind) as caught:
                 call({"A": table, "B": table})
             assert all(name in str(caught.value) for name in table.taken_by)

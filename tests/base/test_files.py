@@ -86,9 +86,7 @@ def test_an_input_is_not_written(name):
     Path("b.csv").touch()
     Path("soft.csv").symlink_to("b.csv")
     Path("hard.csv").hardlink_to("b.csv")
-    with pytest.raises(
-        WriteError, match=f"^{name}: is the same file as the input b.csv; write another one$"
-    ):
+    with pytest.raises(WriteError, match=f"^{name}.*b.csv"):
         file_io.require_writable(name, ["gone.csv", "a\0", "b.csv"])
     file_io.require_writable("new.csv", ["b.csv"])
 
@@ -180,9 +178,7 @@ def test_parquet_needs_pyarrow(monkeypatch):
     file_io.write_table("1.parquet", TABLE)
     pd.testing.assert_frame_equal(pd.read_parquet("1.parquet"), TABLE)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        ConfigError, match=r"2\.parquet: parquet needs pyarrow; pip install 'sampled-metrics\[parq"
-    ):
+    with pytest.raises(ConfigError, match="pyarrow"):
         file_io.write_table("2.parquet", TABLE)
     assert names() == ["1.parquet"]
 

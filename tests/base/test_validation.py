@@ -136,9 +136,7 @@ class Diverging(LinearEstimator):
 
 
 def test_weights_of_an_estimator_are_finite():
-    with pytest.raises(
-        NumericError, match=r"weights of diverging for m = 3 .* from up to 9 candidates: 4 of 4"
-    ):
+    with pytest.raises(NumericError, match=r"diverging .*4 of 4"):
         Diverging().fit(
             Outcomes.from_design(SamplingDesign(3, replacement=False), 9), [metric("ap")]
         )

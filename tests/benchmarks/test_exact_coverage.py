@@ -1,25 +1,16 @@
 """The exact miss rates of hit rates: by the public functions, with every outcome written out."""
 
-import importlib
-import sys
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sampled_metrics as sm
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
-
-@pytest.fixture(scope="module")
-def enumeration():
-    """The enumeration, imported as a script imports it."""
-    sys.path.insert(0, str(FOLDER))
-    yield importlib.import_module("exact_coverage")
-    sys.path.remove(str(FOLDER))
-    del sys.modules["exact_coverage"]
+@pytest.fixture
+def enumeration(script):
+    return script("exact_coverage")
 
 
 def ranks_of(hits, users):

@@ -1,8 +1,5 @@
 """benchmarks/large.py: its count notices a wrong rank, and its table has medians of turns."""
 
-import importlib
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,17 +8,10 @@ import pytest
 
 import sampled_metrics as sm
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
-
-@pytest.fixture(scope="module")
-def large():
-    """The benchmark, imported as a script imports it."""
-    sys.path.insert(0, str(FOLDER))
-    yield importlib.import_module("large")
-    sys.path.remove(str(FOLDER))
-    for name in ("large", "ranking"):
-        del sys.modules[name]
+@pytest.fixture
+def large(script):
+    return script("large")
 
 
 @pytest.mark.parametrize("form", ["factors", "matrix", "function"])

@@ -1,9 +1,6 @@
 """benchmarks/promises.py: it simulates what it says, and finds a promise broken on purpose."""
 
-import importlib
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,17 +8,10 @@ import pytest
 
 from sampled_metrics.core.metrics import metric
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
-
-@pytest.fixture(scope="module")
-def benchmark():
-    """The search, imported as a script imports it."""
-    sys.path.insert(0, str(FOLDER))
-    yield importlib.import_module("promises")
-    sys.path.remove(str(FOLDER))
-    for name in ("promises", "laws", "statements"):
-        del sys.modules[name]
+@pytest.fixture
+def benchmark(script):
+    return script("promises")
 
 
 @pytest.fixture

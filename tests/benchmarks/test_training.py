@@ -1,25 +1,15 @@
 """benchmarks/training.py: its trainings have the laws that it says, and the library's values."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.values import values_of
 
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
-
-@pytest.fixture(scope="module")
-def training():
-    """The simulation, imported as a script imports it; the path is as before afterwards."""
-    sys.path.insert(0, str(FOLDER))
-    yield importlib.import_module("training")
-    sys.path.remove(str(FOLDER))
-    del sys.modules["training"]
+@pytest.fixture
+def training(script):
+    return script("training")
 
 
 def test_values_are_those_of_the_library(training):

@@ -112,7 +112,13 @@ def test_rows_of_printed_values_are_made_again(source: str) -> None:
     assert lines == [stored[0], *(line for line in stored if line.startswith(f"{source},"))]
 
 
-@pytest.mark.parametrize("name", ["lastfm-S3-Rec", "trained/latest-small-implicit-BPR"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lastfm-S3-Rec",
+        pytest.param("trained/latest-small-implicit-BPR", marks=pytest.mark.slow),
+    ],
+)
 def test_a_row_of_the_files_is_what_the_ranks_say(name: str) -> None:
     """The shares of ranks up to 10 are counted here.
 

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from itertools import combinations, product
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -77,7 +77,7 @@ def problem(n: int, m: int, labels: tuple[str, ...]) -> tuple[np.ndarray, dict[s
     x = np.arange(m + 1)
 
     def values(ranks: np.ndarray, size: int) -> dict[str, np.ndarray]:
-        hits = {f"hr@{k}": ranks <= k for k in (1, 2, 3, 5, 10, 50, 90, 100, 250)}
+        hits = {f"hr@{k}": ranks <= k for k in (1, 2, 3, 5, 10, 20, 50, 90, 100, 250)}
         return hits | {
             "ndcg@10": np.where(ranks <= 10, 1 / np.log2(ranks + 1), 0),
             "mrr": 1 / ranks,
@@ -114,7 +114,7 @@ def ends_of(shown: np.ndarray, means: np.ndarray, metric: np.ndarray) -> list[fl
     ("n", "m"),
     [
         (400, 150),
-        (400, 399),
+        pytest.param(400, 399, marks=pytest.mark.slow),
         pytest.param(2000, 200, marks=pytest.mark.slow),
         pytest.param(2000, 300, marks=pytest.mark.slow),
         pytest.param(2000, 500, marks=pytest.mark.slow),
@@ -147,13 +147,14 @@ def test_the_bounds_among_many_negatives_hold_those_of_the_full_problem(
         assert row.high >= high - 1e-4
 
 
-def test_of_10_000_negatives_the_free_bounds_are_those_in_closed_form() -> None:
+@pytest.mark.parametrize(
+    ("n", "m"), [(10**5, 1000), pytest.param(10**6, 10_000, marks=pytest.mark.slow)]
+)
+def test_of_many_negatives_the_free_bounds_are_those_in_closed_form(n: int, m: int) -> None:
     """Who is not among the best 100 is at rank 101 at best.
 
     The item of that rank is first in the sample with a chance of .37.
     """
-    n = 10**6
-    m = 10_000
     result = sm.published(
         {"A": {"hr@1": "0.620000000"}},
         negatives=m,
@@ -244,21 +245,21 @@ def ends_by_subset(
 
 def test_values_that_no_ranks_explain_are_named() -> None:
     """By linear programmes, no ranks show the three named values, but some show any two of them."""
-    n = 60
-    m = 20
+    n = 30
+    m = 10
     labels = ("hr@1", "hr@2", "hr@3", "auc")
     means = np.array([0.30, 0.30, 0.60, 0.80])
     shown, _ = problem(n, m, labels)
     ends = ends_by_subset(labels, shown, means, np.ones(n))
     written = as_written(labels, means)
     result = sm.published(
-        {"A": written, "B": {"auc": "0.7"}}, negatives=m, candidates=n, users=10**6
+        {"A": written, "B": {"auc": "0.7"}},
+        negatives=m,
+        candidates=n,
+        users=10**6,
+        estimators="free",
     )
-    [finding] = [
-        finding
-        for finding in findings_of(result, "published-unexplained")
-        if finding.values["assumption"] == "free"
-    ]
+    [finding] = findings_of(result, "published-unexplained")
     named = tuple(finding.values["values"])
     assert finding.names == ("A",)
     assert np.isnan(ends[named]).all()
@@ -267,7 +268,9 @@ def test_values_that_no_ranks_explain_are_named() -> None:
     assert result.loc[result["recommender"] == "B", "high"].notna().all()
 
 
-@pytest.mark.parametrize("label", ["hr@5", "hr@50", "mrr"])
+@pytest.mark.parametrize(
+    "label", ["hr@5", *(pytest.param(label, marks=pytest.mark.slow) for label in ("hr@20", "mrr"))]
+)
 def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_that_do(
     label,
 ) -> None:
@@ -275,8 +278,8 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
 
     Fewer values have other ends.
     """
-    n = 60
-    m = 20
+    n = 30
+    m = 10
     labels = ("hr@1", "hr@5", "auc")
     shown, true = problem(n, m, labels)
     law = 1 / (np.arange(1, n + 1) + 1.0)
@@ -374,6 +377,7 @@ def test_few_users_who_decide_a_mean_allow_a_larger_deviance(mean: float) -> Non
     assert known.p_value(1.920729 + 1.768150 / 4) == pytest.approx(0.05, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_pairs_are_ordered_wrongly_at_most_as_often_as_stated() -> None:
     """Two laws with the same AUC, whose sampled AUC differ by chance alone."""
     rng = np.random.default_rng(4)
@@ -425,8 +429,8 @@ def test_a_range_of_candidates_holds_the_bounds_of_each_number() -> None:
     options = {"negatives": 19, "users": 1000, "metrics": "auc", "estimators": "decreasing"}
     values = {"hr@10": "0.80", "ndcg@10": "0.60"}
     again = {"recall@10": 0.8, "precision@10": "0.080"}
-    [together] = sm.published({"A": values}, candidates=(100, 1000), **options).itertuples()
-    for n in (100, 1000):
+    [together] = sm.published({"A": values}, candidates=(50, 200), **options).itertuples()
+    for n in (50, 200):
         alone = sm.published({"A": values}, candidates=n, **options)
         twice = sm.published({"A": values | again}, candidates=n, **options)
         assert together.low <= alone["low"][0] + 1e-9
@@ -509,26 +513,26 @@ def test_coverage_of_a_binomial_share_by_enumeration() -> None:
         (
             {"hr@10": 0.5, "recall@10": 0.6},
             {},
-            "hr@10 and recall@10 are the same share, so they contradict",
+            "hr@10 and recall@10",
         ),
         (
             {"recall@5": 0.5},
             {"candidates": (300, 200)},
-            "give one number, or the least and the largest",
+            "the least and the largest",
         ),
         (
             # MRR is at most .2 + .2 / 2 + .6 / 3
             {"hr@1": 0.2, "hr@2": 0.4, "mrr": 0.55, "auc": 0.8},
             {},
-            r"mrr \(0.55\), hr@2 \(0.4\) and hr@1 \(0.2\) cannot be: no sample has all of them",
+            r"mrr \(0.55\), hr@2 \(0.4\) and hr@1 \(0.2\)",
         ),
         (
             {"recall@5": 0.5},
             {"exact": {"B": {"hr@5": 0.1}}},
-            "exact: there are no sampled values of 'B'; there are of A",
+            "exact: .*'B'",
         ),
         ({"recall@5": 0.5}, {"exact": {"A": 0.1}}, "exact: give values by recommender"),
-        ({"recall@5": 0.5}, {"users": 0}, "users must be a whole number, 1 or more, not 0"),
+        ({"recall@5": 0.5}, {"users": 0}, "users"),
     ],
 )
 def test_refuses(values, more, message) -> None:
@@ -563,26 +567,26 @@ def test_a_share_that_no_number_of_users_has_is_said_and_bounded_as_it_is_writte
 @pytest.mark.parametrize("shape", ["decreasing", "free"])
 def test_a_further_value_moves_no_bound_outward(shape):
     """The values are of one law; ends are up to the error at which a bound stops to move."""
-    n = 500
+    n = 60
+    m = 20
     ranks = np.arange(1.0, n + 1)
     shares = 1 / ranks
     rng = np.random.default_rng(1)
     drawn = rng.choice(ranks, 800, p=shares / shares.sum()).astype(int)
-    sampled = 1 + rng.hypergeometric(drawn - 1, n - drawn, 50)
+    sampled = 1 + rng.hypergeometric(drawn - 1, n - drawn, m)
     values = {}
     for label in ("hr@10", "mrr", "auc"):
-        mean = sm.metric(label).of_rank(sampled, 51).mean()
+        mean = sm.metric(label).of_rank(sampled, m + 1).mean()
         values[label] = f"{mean:.4f}"
-    options = {"negatives": 50, "candidates": n, "users": 800, "metrics": ["hr@10", "auc"]}
+    options = {"negatives": m, "candidates": n, "users": 800, "metrics": ["hr@10", "auc"]}
 
     def ends(labels):
         by_label = {label: values[label] for label in labels}
         return sm.published({"A": by_label}, estimators=shape, **options)
 
-    sets = [labels for size in (1, 2, 3) for labels in combinations(values, size)]
-    results = {labels: ends(labels) for labels in sets}
-    assert {result["assumes"][0] for result in results.values()} == {results[sets[0]]["assumes"][0]}
-    for labels, more in product(sets, sets):
-        if set(labels) < set(more):
-            assert (results[more]["low"] >= results[labels]["low"] - 2e-3).all()
-            assert (results[more]["high"] <= results[labels]["high"] + 2e-3).all()
+    labels = [*values]
+    results = [ends(labels[:count]) for count in (1, 2, 3)]
+    assert len({result["assumes"][0] for result in results}) == 1
+    for fewer, more in pairwise(results):
+        assert (more["low"] >= fewer["low"] - 2e-3).all()
+        assert (more["high"] <= fewer["high"] + 2e-3).all()

@@ -58,14 +58,14 @@ def last_digits(d: int, kind: type) -> Data:
     rng = np.random.default_rng(d)
     digit = float(np.finfo(kind).eps)
     items = rng.normal(size=(1, d)).astype(kind) * (
-        1 + digit * rng.integers(-2, 3, (40, d))
+        1 + digit * rng.integers(-2, 3, (24, d))
     ).astype(kind)
-    return Data(rng.normal(size=(16, d)).astype(kind), items)
+    return Data(rng.normal(size=(10, d)).astype(kind), items)
 
 
 ADVERSARIAL = {
     f"{kind.__name__}, d = {d}": pytest.param(
-        (d, kind), marks=[pytest.mark.slow] if d == 40 else []
+        (d, kind), marks=[pytest.mark.slow] if d in (3, 40) else []
     )
     for kind in (np.float32, np.float64)
     for d in (1, 3, 20, 40)
@@ -112,11 +112,6 @@ def off_within_the_bound(users: Any, items: Any) -> Any:
     return product + strict.asarray(error.astype(left.dtype), device=product.device)
 
 
-@pytest.mark.usefixtures("blocks")
-def test_a_last_digit_decides(adversarial: Data) -> None:
-    assert adversarial.ranks() == adversarial.expected
-
-
 def test_products_of_float32_alone_decide_wrongly() -> None:
     """So the data above are hard: of float32 factors, most ranks by their products are others."""
     data = last_digits(40, np.float32)
@@ -127,7 +122,9 @@ def test_products_of_float32_alone_decide_wrongly() -> None:
 
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize(
-    "product", [short, off_within_the_bound], ids=["TensorFloat-32", "off within the bound"]
+    "product",
+    [PRODUCT, short, off_within_the_bound],
+    ids=["plain", "TensorFloat-32", "off within the bound"],
 )
 def test_ranks_do_not_depend_on_the_product(
     adversarial: Data, product: Any, monkeypatch: pytest.MonkeyPatch

@@ -267,12 +267,11 @@ def legal_scores(users: int, items: int, rng: np.random.Generator) -> dict[str, 
     }
 
 
-@pytest.mark.parametrize("shape", [(1, 2), (2, 2), (2, 6), (3, 5), (12, 8), (20, 30)])
-@pytest.mark.parametrize("seed", range(3))
-def test_legal_matrices_are_taken(shape: tuple[int, int], seed: int) -> None:
+@pytest.mark.parametrize("shape", [(1, 2), (2, 2), (2, 6), (3, 5), (12, 8)])
+def test_legal_matrices_are_taken(shape: tuple[int, int]) -> None:
     """The last item of the catalogue is in no event."""
     users, items = shape
-    rng = np.random.default_rng([seed, *shape])
+    rng = np.random.default_rng(shape)
     held_out = rng.integers(max(items - 1, 1), size=users)
     is_held_out = np.arange(items) == held_out[:, np.newaxis]
     training = (rng.random(shape) < 0.3) & ~is_held_out

@@ -7,10 +7,10 @@ import sampled_metrics as sm
 from sampled_metrics.core.evaluation.phrases import number
 from sampled_metrics.reporting.plots import picture
 
-METRICS = ["recall@3", "ndcg@10", "ap", "auc"]
+METRICS = ["recall@3", "ap", "auc"]
 
 
-@settings(max_examples=settings().max_examples // 10)
+@settings(max_examples=settings().max_examples // 20)
 @given(tables=laws_with_both_ends())
 def test_figures_and_pages_have_the_values_of_correct(tables):
     rows = sm.correct(tables, estimators=["decreasing", "free"], metrics=METRICS)

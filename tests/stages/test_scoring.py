@@ -261,7 +261,7 @@ def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(
     # other sizes of batches score other numbers of candidates
     assert_same(ranks, expected, but=("scored", "begun"))
     assert os.listdir(tmp_path) == ["x.npz"]
-    with pytest.warns(UserWarning, match=r"^reads .*x\.npz, and scores nothing: ranker A, begun"):
+    with pytest.warns(UserWarning, match=r"^reads .*x\.npz"):
         assert_same(staged(Asked(calls=0), file=file), ranks)
 
 
@@ -347,10 +347,10 @@ def journal(tmp_path):
 @pytest.mark.filterwarnings("ignore:goes on from")
 def test_files_of_other_runs_are_refused(journal, changes, what):
     file = journal.with_suffix("")
-    with pytest.raises(sm.DataError, match=rf"x.npz.journal: belongs to another run: {what}"):
+    with pytest.raises(sm.DataError, match=rf"x\.npz\.journal.*{what}"):
         staged(Asked(calls=0), file=file, **changes)
     staged(Asked(), file=file)
-    with pytest.raises(sm.DataError, match=rf"x.npz: belongs to another run: {what}"):
+    with pytest.raises(sm.DataError, match=rf"x\.npz.*{what}"):
         staged(Asked(calls=0), file=file, **changes)
 
 
@@ -364,7 +364,7 @@ def test_a_journal_serves_another_depth(journal):
     assert rest.pairs.total() < whole.pairs.total()
     content = file.read_bytes()
     smaller = Asked(calls=0)
-    with pytest.warns(UserWarning, match=r"reads .*x.npz, and scores nothing"):
+    with pytest.warns(UserWarning, match="reads"):
         ranks = staged(smaller, depth=5, file=file)
     assert_same(ranks, staged(Asked(), depth=5), but=("begun",))
     assert file.read_bytes() == content

@@ -128,8 +128,8 @@ def test_a_larger_depth_goes_on_from_a_file_as_if_it_had_been_that_depth(tmp_pat
 
 def test_the_fewest_scores_are_computed():
     """By batches of one: the held-out item, and candidates until k are above it or none is left."""
-    ranks = staged(k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1, users=slice(30))
-    for user in range(30):
+    ranks = staged(k=3, depth=None, order=np.arange(ITEMS), pairs_per_call=1, users=slice(12))
+    for user in range(12):
         items = [
             item
             for item in range(ITEMS)[::-1]
@@ -144,14 +144,14 @@ def test_the_mean_over_seeds_is_that_of_exact_ranks_and_no_value_is_outside_its_
     exact = sm.rank(SCORES, TRAINING, HELD_OUT)
     metrics = [sm.metric(label) for label in METRICS]
     means = []
-    for seed in range(60):
+    for seed in range(30):
         ranks = staged(depth=8, seed=seed, pairs_per_call=10**5)
         phi, _, lower_bound, upper_bound, _ = ranks.outcome_values(metrics)
         assert (phi.min(axis=1) >= lower_bound - 1e-12).all()
         assert (phi.max(axis=1) <= upper_bound + 1e-12).all()
         assert (upper_bound >= 1).all()
         means.append(phi.mean(axis=1))
-    error = np.std(means, axis=0, ddof=1) / np.sqrt(60)
+    error = np.std(means, axis=0, ddof=1) / np.sqrt(30)
     assert (error > 0).all()
     truth = np.array([exact.mean(metric) for metric in metrics])
     assert np.abs((np.mean(means, axis=0) - truth) / error).max() < 3.5
@@ -262,7 +262,7 @@ def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path
             assert not expected.is_all_known
             with pytest.warns(
                 UserWarning,
-                match="^reads .*npz, and scores nothing: ranker A",
+                match="^reads",
             ):
                 ranks = staged(
                     sm.Ranker(unwanted, name="A"), held_out, depth=depth, file=tmp_path / name
@@ -276,7 +276,7 @@ def test_a_file_of_a_larger_depth_answers_a_smaller_one_without_a_score(tmp_path
         staged(depth=4).at_depth(None)
 
 
-@pytest.mark.parametrize("draws", [60, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [40, pytest.param(250, marks=pytest.mark.slow)])
 def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users(draws):
     """1000 users of a population of 1500, their numbers and folds are drawn; up to a dozen are
     completed.
@@ -332,9 +332,7 @@ def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
             sm.evaluate(ranks, metrics=label)
     for name, value in {"k": 5, "depth": 7, "seed": 1}.items():
         stages = staged(**{"depth": 8} | {name: value})
-        with pytest.raises(
-            sm.DataError, match=f"{name} = .*; staged ranks are compared with the same"
-        ):
+        with pytest.raises(sm.DataError, match=f"{name} = "):
             sm.compare({"A": ranks, "B": stages}, metrics="recall@5")
 
 

@@ -40,7 +40,7 @@ def test_labels_are_the_ids_where_none_are_given() -> None:
 def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
     validate = sm.validator(TRAINING, HELD_OUT, metrics="mrr", user_ids=USERS, item_ids=ITEMS)
     for scores in (FRAME.rename({"u9": "x"}), lambda block: FRAME[block].rename(columns={5: 6})):
-        with pytest.raises(DataError, match=r"(user 'x'|item 6) is not in"):
+        with pytest.raises(DataError, match=r"user 'x'|item 6"):
             validate(scores)
     assert validate(FRAME).epoch == 1
     with pytest.raises(DataError, match=r"user_ids"):

@@ -17,7 +17,7 @@ USERS = 200
 ITEMS = 30
 NOTHING = np.zeros((USERS, ITEMS))
 HELD_OUT = np.arange(USERS) % ITEMS
-DIFFERENCES = (4, 6, 8, 10, 12, 14, 18, 30)
+DIFFERENCES = (4, 8, 12, 18, 30)
 """Of hits, of which some are decided and others are not."""
 
 
@@ -52,9 +52,15 @@ def test_the_rates_of_endless_epochs_sum_to_alpha():
     assert spent + rest == pytest.approx(0.05, rel=1e-6)
 
 
-@pytest.mark.parametrize("epochs", [None, 7], ids=["unknown", "known"])
-@pytest.mark.parametrize("sign", [1, -1], ids=["better", "worse"])
-@pytest.mark.parametrize("epoch", [2, 4])
+@pytest.mark.parametrize(
+    ("epoch", "sign", "epochs"),
+    [
+        pytest.param(2, 1, None, id="better, unknown"),
+        pytest.param(4, -1, None, id="worse, unknown"),
+        pytest.param(2, -1, 7, id="worse, known"),
+        pytest.param(4, 1, 7, id="better, known"),
+    ],
+)
 def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, sign, epochs):
     """The first epochs are one model. Then one has some hits more, or fewer."""
     rate = 0.05 / (6 * (epoch - 1)) if epochs else 0.05 / (1.612375 * epoch**1.5 * (epoch - 1))
@@ -187,7 +193,7 @@ SLOW = [
 ]
 
 
-@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 30), (0.9, 50, 30), *SLOW])
+@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 15), (0.9, 50, 15), *SLOW])
 def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, epochs, runs):
     rng = np.random.default_rng(7)
     spending = Spending(0.05, epochs)
@@ -203,7 +209,7 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
     assert false_runs / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
-@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 30), (0.9, 50, 30), *SLOW])
+@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 15), (0.9, 50, 15), *SLOW])
 def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs):
     """The hits rise up to epoch 15 and fall again, and an epoch leaves only if it is not the best
     of those so far.

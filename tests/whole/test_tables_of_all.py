@@ -22,5 +22,5 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
 
 @pytest.mark.parametrize("ranks", [[1, 2], {"A": 3}, {"A": []}], ids=repr)
 def test_evaluate_names_the_tables_that_it_takes(ranks):
-    with pytest.raises(sm.DataError, match="evaluate takes exact ranks"):
+    with pytest.raises(sm.DataError, match="evaluate"):
         sm.evaluate(ranks)

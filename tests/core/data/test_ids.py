@@ -216,9 +216,7 @@ def test_users_of_two_tables_are_paired_by_the_same_rule():
 )
 def test_text_of_a_float_with_an_exponent_is_refused_as_digits_may_be_lost(text):
     table = pd.DataFrame({"user": ["a", text, "b"], "rank": [1, 2, 30]})
-    with pytest.raises(
-        sm.DataError, match=f"user is '{re.escape(text)}', a float that may stand for several"
-    ):
+    with pytest.raises(sm.DataError, match=re.escape(text)):
         sm.exact_ranks(table, candidates=90)
 
 

@@ -131,7 +131,7 @@ PACKED = {
 NOT_TEXT = {
     **{name: (content, 1) for name, content in PACKED.items()},
     "a zero byte": (b"a,b\n1,2\n\0,4\n", 3),
-    "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n", 50_002),
+    "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 2000 + b"\xff,2\n", 2002),
     "half a letter at the end": ("a,b\n1,é".encode()[:-1], 2),
 }
 

@@ -47,8 +47,16 @@ def fit(label, outcomes, metrics=LABELS):
 
 @pytest.mark.parametrize(
     ("label", "sizes"),
-    [*((label, (40,)) for label in ("bv-1e-8", "mle-1", "mle"))]
-    + [(label, (5, 9, 40)) for label in ("uncorrected", "rank-estimate", "cls", "bv-0", "bv-0.5")],
+    [
+        ("bv-1e-8", (40,)),
+        ("mle-1", (40,)),
+        ("mle", (40,)),
+        ("uncorrected", (5, 9, 40)),
+        ("rank-estimate", (5, 9, 40)),
+        ("cls", (5, 9, 40)),
+        ("bv-0", (5, 9, 40)),
+        ("bv-0.5", (5, 9, 40)),
+    ],
 )
 def test_a_sample_of_every_negative_gives_the_exact_metric(label, sizes):
     """The number x of negatives above the item is that of all better candidates.
@@ -127,7 +135,7 @@ def test_linear_ones_refuse_events_without_negatives(label):
     outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))
     with pytest.raises(
         DataError,
-        match=f"^{label} has no weights for the 1 of 2 rows without .* take decreasing, or",
+        match=f"{label} .*1 of 2 rows",
     ):
         fit(label, outcomes)
 
@@ -180,7 +188,7 @@ def test_refuses_an_unknown_label_and_says_what_was_meant(label):
     meant = rf" \(did you mean {MEANT[label]}\?\)" if MEANT[label] else ""
     with pytest.raises(
         ConfigError,
-        match=rf"^unknown estimator '{label}'{meant}; it may be decreasing, .*cls.*smooth",
+        match=rf"'{label}'{meant}",
     ):
         estimator(label)
 
@@ -189,7 +197,7 @@ def test_refuses_two_names_of_one():
     for names in (["em", "mle"], ["bv-0.1", "bv-0.10"], ["mle", estimator("mle")]):
         with pytest.raises(
             ConfigError,
-            match=rf"^estimators: '{names[0]}' and '.*' are the same one; give it once$",
+            match=rf"^estimators: '{names[0]}'",
         ):
             estimators_by_label(names)
 

@@ -58,18 +58,6 @@ def test_the_other_way_round_is_mirrored_and_equal_ranks_show_nothing():
         assert ((same["low"] <= 0) & (same["high"] >= 0)).all()
 
 
-def test_users_are_paired_by_name_wherever_both_say_theirs():
-    plain = compare(A, B, candidates=50)
-    shuffled = [4, 2, 0, 5, 1, 3]
-    users = np.arange(10, 16)
-    frame_b = frame(np.array(B)[shuffled], users[shuffled])
-    for ids in (users, [str(user) for user in users]):
-        table = compare(frame(A, ids), frame_b, candidates=50)
-        pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
-        assert len(values_of_kinds(table, "paired-by-user")) == 1
-        assert len(values_of_kinds(plain, "paired-by-position")) == 1
-
-
 def test_the_finding_names_the_tables_that_are_paired_by_position():
     """The first table with users is that with which tables without users are paired."""
     users = np.arange(10, 16)

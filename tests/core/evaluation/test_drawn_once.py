@@ -153,7 +153,7 @@ SLOW = [
 
 @pytest.mark.parametrize(
     ("law", "share", "draws", "repetitions"),
-    [("one", 0.5, 5, 150), *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
+    [("one", 0.5, 5, 80), *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
 )
 def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(
     law, share, draws, repetitions

@@ -20,7 +20,7 @@ RNG = np.random.default_rng(3)
 def ranks(users, negatives=None):
     """Two rows of each user, with ties or among negatives; users are text and n differs by user."""
     user = np.repeat(np.arange(users), 2)
-    n = np.repeat(np.resize([150, 220, 300], users), 2)
+    n = np.repeat(np.resize([100, 150], users), 2)
     above = (RNG.beta(0.4, 2, len(user)) * (n - 10)).astype(int)
     tied = RNG.integers(0, 5, len(user))
     columns = {"above": above, "tied": tied}
@@ -47,8 +47,9 @@ def correct_a(tables, **options):
     ],
 )
 def test_rows_in_another_order_give_the_same(function, negatives, options):
-    tables = {name: ranks(12, negatives) for name in "abc"}
+    tables = {name: ranks(8, negatives) for name in "ab"}
     shuffled = {name: table.sample(frac=1, random_state=1) for name, table in tables.items()}
+    options = options | {"metrics": ["recall@5", "ap"]}
     result = function(tables, **options)
     again = function(shuffled, **options)
     pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(result), rtol=1e-9, atol=1e-12)

@@ -2,7 +2,6 @@
 paper's Table 3.
 """
 
-from importlib import import_module
 from math import comb
 from pathlib import Path
 
@@ -50,13 +49,10 @@ def test_of_users_with_ties_and_candidates_and_rows_of_their_own():
     assert recall["deviation"] == pytest.approx(np.sqrt(variance))
 
 
-def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(monkeypatch):
+def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000():
     """100 draws of 400 users, as 100 rows of each user: these count with their mean, so it is one
     call.
     """
-    monkeypatch.setattr(
-        import_module("sampled_metrics.core.evaluation.correct"), "BIAS_RESAMPLES", 2
-    )
     rng = np.random.default_rng(6)
     n = np.repeat([100, 5000], 200)
     ranks = np.minimum(

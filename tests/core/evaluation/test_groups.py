@@ -163,7 +163,7 @@ def test_a_series_whose_index_may_be_rows_or_users_is_refused():
         pd.DataFrame({"user": user, "rank": np.arange(20) * 4 + 1}), candidates=100
     )
     groups = pd.Series(np.where(np.arange(20) < 10, "a", "b"))
-    with pytest.raises(DataError, match="may be users or rows"):
+    with pytest.raises(DataError, match="rows"):
         sm.evaluate(ranks, groups=groups)
     by_user = sm.evaluate(ranks, metrics="recall@10", groups=groups.rename_axis("user"))
     values = by_user.set_index("group")["value"]

@@ -37,20 +37,20 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
         (
             "compare",
             {"A": SAMPLED, "B": EXACT},
-            "A has sampled ranks and B exact ranks; compare takes one",
+            "A has sampled ranks and B exact",
         ),
         ("evaluate", {}, "there are no ranks"),
         (
             "compare",
             EXACT,
-            "compare takes a mapping from the names of recommenders to their tables, not an E",
+            "mapping",
         ),
         ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks.*, not an int"),
         ("evaluate", {"A": []}, "A: evaluate takes exact ranks.*, not a list"),
         (
             "expect",
             {"A": [EXACT, EXACT]},
-            "A: expect takes one table of a recommender, and not those of 2 seeds",
+            "2 seeds",
         ),
     ],
 )
@@ -85,7 +85,7 @@ def test_events_of_other_users_are_refused() -> None:
     numbered = table([1, 2, 3], [7, 8, 8])
     with pytest.raises(
         sm.DataError,
-        match=r"with 7 to 9 candidates, 24 in all and 3 users with 7 to 8 .*, 23 in all",
+        match=r"24 in all .*23 in all",
     ):
         require_same_events({"A": named, "B": numbered})
 
@@ -96,18 +96,18 @@ def test_events_of_other_users_are_refused() -> None:
         (
             (["a", "b"], [9, 9]),
             (["a", "c"], [9, 9]),
-            "2 are in one of them only, for instance 'b' of A and 'c' of",
+            "'b' of A and 'c' of",
         ),
         (
             (None, [9]),
             (None, [9, 9]),
-            "^A has 1 users and B 2; to be compared they must have the same users$",
+            "A has 1 users and B 2",
         ),
         ((None, [9, 9]), (None, [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
         (
             (["a", "b", "a"], [9] * 3),
             (["a", "b", "b"], [9] * 3),
-            "^user 'a' has 2 rows in A and 1 in B; to be comp",
+            "user 'a' has 2 rows in A and 1 in B",
         ),
         (
             (["a", "b", "a"], [9, 9, 7]),
@@ -188,14 +188,14 @@ def test_columns_of_exact_ranks_are_refused_with_their_user(column, values, says
 
 def test_columns_of_sampled_ranks_are_as_long_as_one_another():
     for negatives, candidates in (([9], 99), (9, [99]), (9, [[99, 99]]), (9, [99] * 3)):
-        with pytest.raises(sm.DataError, match="must be one number each, or one for each row, not"):
+        with pytest.raises(sm.DataError, match="one for each row"):
             sm.SampledRanks(np.array([0, 1]), negatives, candidates)
 
 
 @pytest.mark.parametrize("numbers", [1.5, np.nan, 2**70, [[9], [9, 9]]], ids=repr)
 def test_columns_of_sampled_ranks_are_integers(numbers):
     for column in ("x", "negatives", "candidates"):
-        with pytest.raises(sm.DataError, match=f"^{column} must be integers"):
+        with pytest.raises(sm.DataError, match=column):
             sm.SampledRanks(
                 **({"x": np.array([0, 1]), "negatives": 9, "candidates": 99} | {column: numbers})
             )
@@ -212,24 +212,24 @@ def test_columns_of_sampled_ranks_are_integers(numbers):
             9,
             [4, 4],
             False,
-            "negatives must be one number, or one for each of the 1 rows, not 2",
+            "negatives",
         ),
         (
             [1],
             2,
             2,
             False,
-            "row 1: 2 negatives cannot be sampled without replacement from 1 .2 candidates",
+            "row 1: 2 negatives",
         ),
         ([1], 1, 2, True, "row 1: 2 negatives, but no other candidate"),
-        ([1, 2], 2, 2, True, "row 2: rank 2 is not possible: with 2 candidates"),
+        ([1, 2], 2, 2, True, "row 2: rank 2 is not possible"),
         # of two items, each drawn half of the time or always: at best 2^-5000 C(5000, 10)
         (
             [2501, 11],
             3,
             5000,
             True,
-            "row 2: rank 11 is not possible: the chance of that, of 5000 negatives",
+            "row 2: rank 11 is not possible",
         ),
         ({"above": [3], "tied": [2]}, 9, 4, False, "row 1.*4 negatives"),
         (sm.exact_ranks([1], candidates=5), None, 4, False, "is ExactRanks already"),

@@ -86,7 +86,7 @@ def test_no_such_entry_or_several_lists_what_there_is(tmp_path, names, member, s
 def test_a_web_page(tmp_path, beginning):
     for name in ("ml-1m.zip", "ratings.dat"):
         (tmp_path / name).write_bytes(beginning + b"<body>Please log in</body>")
-        with pytest.raises(DataError, match=f"{name}: is a web page, not the data set"):
+        with pytest.raises(DataError, match=f"{name}: is a web page"):
             read(tmp_path / name)
 
 

@@ -57,9 +57,7 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(
     once = kept.drop_duplicates(["user", "item"], keep=keep).sort_index()
     chunks = [chunk(*zip(*part, strict=True)) for part in (rows[:cut], rows[cut:]) if part]
     if once.empty:
-        with pytest.raises(
-            DataError, match=rf"^no event has a rating of {min_rating} \(min_rating\) or more$"
-        ):
+        with pytest.raises(DataError, match="min_rating"):
             binarize(chunks, min_rating, repeated)
         return
     events = binarize(chunks, min_rating, repeated)
@@ -115,7 +113,7 @@ def test_a_core_is_the_largest_part_in_which_each_has_k(pairs_of_file, k):
     users, items = zip(*sorted(pairs_of_file), strict=True)
     events = binarize([chunk(users, items, timestamps=range(len(pairs_of_file)))], 0)
     if not left:
-        with pytest.raises(DataError, match=f"no user and item has {k} "):
+        with pytest.raises(DataError, match=f" {k} "):
             k_core(events, k)
         return
     core = k_core(events, k)

@@ -54,9 +54,7 @@ def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(
 )
 def test_ease_refuses_a_regularization_that_leaves_no_digit(dense: np.ndarray) -> None:
     for regularization in (1e-300, 1e-16, 1e-15):
-        with pytest.raises(
-            ConfigError, match=r"EASE: regularization 1e-\d+ is too small: .*; take a larger one"
-        ):
+        with pytest.raises(ConfigError, match="regularization"):
             ease(dense, regularization)
 
 

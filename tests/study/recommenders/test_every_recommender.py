@@ -187,7 +187,7 @@ def test_arrays_that_make_no_model_are_refused(tmp_path, arrays, says):
     file_io.write_npz(
         tmp_path / "model.npz", **{name: np.asarray(array) for name, array in arrays.items()}
     )
-    with pytest.raises(DataError, match=rf"model\.npz: is not a model of this project{says}"):
+    with pytest.raises(DataError, match=rf"model\.npz.*{says}"):
         read_model(tmp_path / "model.npz")
 
 

@@ -173,5 +173,5 @@ def test_factors_that_are_not_finite_or_whose_products_could_overflow_are_refuse
     model = FactorModel(np.ones((5, 2)), np.ones((6, 2)))
     model.user_factors[1, 1] = user
     model.item_factors[1, 1] = item
-    with pytest.raises(DataError, match=f"too large for scores in {precision}$"):
+    with pytest.raises(DataError, match=precision):
         rank_by_model(model, split_of(np.zeros((5, 6)), np.arange(5)), precision=precision)

@@ -86,6 +86,7 @@ def require_results(
         assert (folder / target).read_bytes() == expected.read_bytes(), target
 
 
+@pytest.mark.slow
 def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, folder: Path) -> None:
     (folder / "Snakefile").write_text(
         f"""

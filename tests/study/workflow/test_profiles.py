@@ -52,6 +52,7 @@ def asked(project: Project, *arguments: str) -> tuple[dict[str, set[str]], str]:
     return memory, said
 
 
+@pytest.mark.slow
 def test_jobs_ask_for_memory_by_the_facts_of_the_split(finished: Project) -> None:
     memory, _ = asked(finished, "--forceall")
     for rule in ("split", "train", "rank"):
@@ -59,6 +60,7 @@ def test_jobs_ask_for_memory_by_the_facts_of_the_split(finished: Project) -> Non
         assert all(250 <= int(size) <= 1000 for size in memory[rule]), rule
 
 
+@pytest.mark.slow
 def test_jobs_on_one_machine_share_its_memory_and_one_that_asks_for_more_runs_alone(
     finished: Project,
 ) -> None:

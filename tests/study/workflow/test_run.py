@@ -122,6 +122,7 @@ def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(
     assert list(copied.folder.glob("results/made-up/ranks/parts/*.npz")) == []
 
 
+@pytest.mark.slow
 def test_a_run_removes_temporary_files_of_dead_processes_and_no_result_of_another_config(
     copied: Project,
 ) -> None:

@@ -41,9 +41,7 @@ TABLES = {
 @pytest.mark.parametrize(("content", "says"), TABLES.values(), ids=TABLES)
 def test_a_damaged_table_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "x.csv").write_bytes(content)
-    with pytest.raises(
-        DataError, match=rf"x\.csv: .*{says}.*; remove it, and run again$"
-    ) as caught:
+    with pytest.raises(DataError, match=rf"x\.csv: .*{says}") as caught:
         read_table(tmp_path / "x.csv")
     assert "\n" not in str(caught.value)
 
@@ -65,9 +63,7 @@ FACTS = {
 @pytest.mark.parametrize(("text", "says"), FACTS.values(), ids=FACTS)
 def test_damaged_facts_are_refused(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "dataset.json").write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(
-        DataError, match=rf"dataset\.json: is damaged: .*{says}.*; remove it, and run again$"
-    ):
+    with pytest.raises(DataError, match=rf"dataset\.json: .*{says}"):
         read_facts(tmp_path / "dataset.json")
 
 

@@ -17,6 +17,12 @@ from sampled_metrics_study.repetitions import Evaluation, by_size, estimates, ex
 from sampled_metrics_study.summary import Studied, answer, stage_costs, summary
 
 
+@pytest.fixture
+def not_drawn(monkeypatch):
+    """The figure of an answer is not drawn, which takes most of the time."""
+    monkeypatch.setattr("sampled_metrics_study.summary.inline_svg", lambda *_: SVG)
+
+
 def table_3(**values):
     """Of {recommender: {estimator: (mean, sd)}}, by recall@10."""
     rows = [
@@ -174,6 +180,7 @@ def test_the_answer_by_hand():
         assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
     """By AUC the pair is decided, and comes out right.
 
@@ -233,6 +240,7 @@ def printed(*rows):
     return pd.DataFrame([(*row, 0.5, 0.5, 0.001, 0.0) for row in rows], columns=columns)
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_printed_numbers_are_counted_by_reading_with_the_tables_that_have_one_and_claims_once():
     rows = [(1, "default", True)] * 2 + [(3, "default", True)] * 3 + [(3, "default", False)]
     holds = ["yes", "yes", "no", "open", "yes", "no"]
@@ -313,6 +321,7 @@ def counts(**changed):
     return {"facts": COUNTED | changed}
 
 
+@pytest.mark.usefixtures("not_drawn")
 @pytest.mark.parametrize(
     ("studied", "config", "said", "unsaid"),
     [
@@ -471,6 +480,7 @@ def test_the_page_has_every_part_and_fetches_nothing():
     assert "66.00<wbr>±1.00" in page  # what a sample shows is no truth
 
 
+@pytest.mark.usefixtures("not_drawn")
 @pytest.mark.parametrize(
     ("decided", "said"), [(DECIDED, "decided"), ([], "undecided"), (None, "not compared")]
 )

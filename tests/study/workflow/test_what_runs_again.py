@@ -173,6 +173,7 @@ def backwards(mapping: dict[str, Any]) -> dict[str, Any]:
     return dict(reversed(mapping.items()))
 
 
+@pytest.mark.slow
 def test_what_says_nothing_new_runs_nothing(project: Project) -> None:
     """Stated defaults, other numbers of parts, moved and touched files, comments and docstrings."""
     config = reduce(merged, SAME.values(), STUDY | {"recommenders": MORE})
@@ -218,6 +219,7 @@ def test_after_another_config_and_back_the_numbers_are_those_of_a_fresh_run(
     assert planned(project) == set()
 
 
+@pytest.mark.slow
 def test_a_page_says_that_results_had_another_config(project: Project) -> None:
     """The records of Snakemake are deleted, and a page is made from what is there."""
     shutil.rmtree(project.folder / ".snakemake")
