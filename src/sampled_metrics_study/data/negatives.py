@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sampled_metrics.checks import require_candidates
+from sampled_metrics.checks import Ints, require_candidates
 from sampled_metrics.core.data.tables import Rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.split import Split
@@ -20,34 +21,30 @@ _LARGEST_FILE = 2**25  # bytes
 _MOST_ROWS = 2_000_000
 
 
-def require_negatives(split: Split, dataset: str, config: Mapping[str, Any]) -> None:
+def require_negatives(
+    candidates: Ints, users: NDArray[Any], dataset: str, config: Mapping[str, Any]
+) -> None:
     """Refuse more negatives than a user has other candidates.
 
     Args:
-        split: the split of the dataset.
-        dataset: its name.
+        candidates: (events,) the candidates of each held-out item of a dataset.
+        users: (events,) their users.
+        dataset: the name of the dataset.
         config: the whole config of the study.
 
     Raises:
-        DataError: `sampling.negatives`, or each of the sizes of Figure 6, is too large.
+        ConfigError: `sampling.negatives`, or each of the sizes of Figure 6, is too large.
     """
     sampling = config["sampling"]
-    try:
-        require_candidates(
-            split.candidates,
-            int(np.max(sampling["negatives"])),
-            sampling["replacement"],
-            split.user_ids[split.user],
-        )
-    except DataError as error:
-        raise DataError(f"sampling.negatives, dataset {dataset}: {error}") from None
-    sizes = _sizes_of_figure_6(config)
-    fewest = int(split.candidates.min()) - 1
-    if sizes and min(sizes) > fewest and not sampling["replacement"]:
-        raise DataError(
-            f"figures.figure-6.negatives, dataset {dataset}: each is above {fewest}, the fewest "
-            "negatives of a user"
-        )
+    sizes = {
+        "sampling.negatives": int(np.max(sampling["negatives"])),
+        "figures.figure-6.negatives": min(_sizes_of_figure_6(config), default=0),
+    }
+    for key, m in sizes.items():
+        try:
+            require_candidates(candidates, m, sampling["replacement"], users)
+        except DataError as error:
+            raise ConfigError(f"{key}, dataset {dataset}: {error}") from None
 
 
 def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
