@@ -118,7 +118,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
         _complete_budget(budget, config)
     for name, ranks in (config["toy"] or {"ranks": {}})["ranks"].items():
         if max(ranks) > config["toy"]["candidates"]:
-            raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates")
+            raise ConfigError(f"toy.ranks.{name}: {max(ranks)} is above toy.candidates")
 
 
 def _complete_split(split: dict[str, Any]) -> None:
@@ -300,7 +300,10 @@ def _require_file(path: str, written: Sequence[Path]) -> None:
         if real_path.is_relative_to(os.path.realpath(place)):
             raise ConfigError(f"{path!r} is among the results of this study, in {place}; move it")
     if os.path.isdir(path):
-        raise ConfigError(f"{path!r} is a folder; write its parts into one file")
+        raise ConfigError(
+            f"{path!r} is a folder; write its parts into one file, as "
+            "pandas.read_parquet(folder).to_parquet(file) does"
+        )
     if not os.path.isfile(path):  # also if the name is too long
         raise ConfigError(f"there is no file {path!r} (from {Path.cwd()})")
 
