@@ -35,14 +35,9 @@ def require_negatives(
     Raises:
         ConfigError: `sampling.negatives`, or each of the sizes of Figure 6, is too large.
     """
-    sampling = config["sampling"]
-    sizes = {
-        "sampling.negatives": int(np.max(sampling["negatives"])),
-        "figures.figure-6.negatives": min(_sizes_of_figure_6(config), default=0),
-    }
-    for key, m in sizes.items():
+    for key, m in _needed(config).items():
         try:
-            require_candidates(candidates, m, sampling["replacement"], users)
+            require_candidates(candidates, m, config["sampling"]["replacement"], users)
         except DataError as error:
             raise ConfigError(f"{key}, dataset {dataset}: {error}") from None
 
@@ -65,7 +60,7 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
             return None
         chunk = next(_chunks(entry), None)
         # a user with half of the items is rare; the split tells of it
-        if chunk is None or _most_negatives(config) <= len(np.unique(chunk.items)) / 2:
+        if chunk is None or max(_needed(config).values()) <= len(np.unique(chunk.items)) / 2:
             return None
         # all are read first, so that nothing is computed from a file of too many rows
         chunks = list(_chunks(entry))
@@ -77,16 +72,16 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
         return None
 
 
-def _most_negatives(config: Mapping[str, Any]) -> int:
-    """Return the largest m that each user needs candidates for."""
-    smallest = min(_sizes_of_figure_6(config), default=0)
-    return max(int(np.max(config["sampling"]["negatives"])), smallest)
+def _needed(config: Mapping[str, Any]) -> dict[str, int]:
+    """Return the m that each user needs candidates for, by the key that states it.
 
-
-def _sizes_of_figure_6(config: Mapping[str, Any]) -> list[int]:
-    """Return the sample sizes that the config states for Figure 6."""
-    figure_6 = config["figures"]["figure-6"]
-    return (figure_6 and figure_6["negatives"]) or []
+    Figure 6 leaves out sizes that are too large, but not all of them.
+    """
+    figure_6 = config["figures"]["figure-6"] or {"negatives": None}
+    return {
+        "sampling.negatives": int(np.max(config["sampling"]["negatives"])),
+        "figures.figure-6.negatives": min(figure_6["negatives"] or [0]),
+    }
 
 
 def _chunks(entry: Mapping[str, Any]) -> Iterator[EventChunk]:

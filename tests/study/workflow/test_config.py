@@ -406,8 +406,7 @@ FILES = {
     "events in a list": (
         "json-lines",
         '{"session": 1, "events": [{"aid": 5, "ts": 7, "type": "clicks"}]}\n',
-        "'events' is a list of objects with aid, ts, type, as in OTTO's files: write a line for "
-        "each of them",
+        "there is no column 'u'; the columns are 'session', 'events'",
     ),
 }
 
