@@ -1,9 +1,9 @@
 """Copy the figures of a run to docs/reproduction/, and its numbers to the pages that show them.
 
-make publish CONFIG=".ci/local-copy.yaml examples/everything.yaml" python docs/publish.py budget
-# after a run with examples/budget.yaml python docs/publish.py beauty    # needs no run: the first
-figure of README.md python docs/publish.py validation  # needs no run: the seconds of a validation,
-from docs/reproduction/validation.csv
+make publish CONFIG=".ci/local-copy.yaml examples/everything.yaml"
+python docs/publish.py budget      # after a run with examples/budget.yaml
+python docs/publish.py beauty      # needs no run: the first figure of README.md
+python docs/publish.py validation  # needs no run: docs/reproduction/validation.csv
 """
 
 import re
@@ -34,13 +34,6 @@ WAYS = {
 }
 """How the pages name the ways to spend scores."""
 
-ASSUMES = {
-    "none": "nothing",
-    "decreasing": "better ranks are more frequent",
-    "decreasing or none": "better ranks are more frequent, where the sample allows it",
-}
-"""How the pages name what an interval assumes."""
-
 
 def budget_table(path: Path = SHOWN / "budget-pair.csv") -> str:
     """Return the Markdown table of a pair on MovieLens 1M with about a hundred scores for each
@@ -62,15 +55,16 @@ def budget_table(path: Path = SHOWN / "budget-pair.csv") -> str:
         rows_of_way = pair[ways == way]
         row = rows_of_way.loc[(rows_of_way["scores"] - spent).abs().idxmin()]
         width = f"{row['width']:.4f} ({row['width_low']:.4f} to {row['width_high']:.4f})"
-        chance, low, high = (
-            f"{100 * row[column]:.0f}" for column in ("decided", "decided_low", "decided_high")
-        )
+        chance = "-"  # the pilot does not know it
+        if pd.notna(row["decided"]):
+            ends = f"{100 * row['decided_low']:.0f} to {100 * row['decided_high']:.0f}"
+            chance = f"{100 * row['decided']:.0f} % ({ends})"
         cells = [
             name,
             f"{row['scores']:,.0f}",
-            ASSUMES[row["assumes"]],
+            row["assumes"],
             width,
-            f"{chance} % ({low} to {high})",
+            chance,
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

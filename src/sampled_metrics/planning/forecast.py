@@ -132,13 +132,26 @@ class Width(NamedTuple):
     left: float
 
 
-def width_of(possible: Possible, shares: Floats, users: int, alpha: float) -> Width:
-    """Return the width of the interval of values that an evaluation may have."""
+def has_gap(values: UserValues) -> bool:
+    """Return whether values leave a width that any number of users leaves."""
+    return not (values.one_value or np.array_equal(values.low, values.high))
+
+
+def width_of(
+    possible: Possible, shares: Floats, users: int, alpha: float, pilot_users: int
+) -> Width:
+    """Return the width of the interval of values that an evaluation may have.
+
+    The part of the width that any number of users leaves is a mean over the users of the pilot. Its
+    error counts, too.
+    """
     chances = np.array([chance for chance, _ in possible])
     forecasts = [forecast(values, shares, users, alpha) for _, values in possible]
     widths = np.array([expected.high - expected.low for expected in forecasts])
     left = np.array([expected.high_mean - expected.low_mean for expected in forecasts])
     errors = np.array([expected.width_error for expected in forecasts])
+    if any(has_gap(values) for _, values in possible):
+        errors = errors * np.sqrt(1 + users / pilot_users)
     mean = float(chances @ widths)
     if widths.min() <= _NO_WIDTH:  # no end can move
         return Width(max(mean, 0.0), 0.0, float(chances @ left))

@@ -48,6 +48,7 @@ from sampled_metrics.planning.forecast import (
     WidthForecast,
     chance_above_0,
     forecast,
+    has_gap,
     users_for,
     width_of,
 )
@@ -62,6 +63,9 @@ ENOUGH = 0.8
 
 _UNKNOWN = 0.9  # the pilot does not know a chance whose interval is at least as wide
 _OFTEN_WRONG = 0.05
+_OF_SHARES = 60  # simulated evaluations that show how often an assumption is contradicted
+_OF_LIKELY = 15  # those that show whether it mostly is
+_MOST_TIMES = 16  # times the users of the pilot
 _SIZES = (100, 300, 1000)  # the defaults of negatives and depths
 _DEPTHS = (30, 100, 300)
 _SHOWN = {"users": "{:,.0f}".format, "width": phrases.number} | dict.fromkeys(
@@ -151,8 +155,9 @@ def plan(
         - way: all candidates; stop at k (the same metric for fewer scores); stages; negatives;
         - estimator, negatives, depth: what belongs to the way;
         - scores: for each user, on average;
-        - users: how many users are needed; infinite if 10 million are not enough. Without a width
-          or a difference, how many users are scored;
+        - users: how many users are needed; infinite if 10 million are not enough. Its upper end is
+          infinite if the pilot leaves this open. Without a width or a difference, how many users
+          are scored;
         - assumes: what has to be right for the interval to hold the true metric, as in `correct`;
         - limit (with a width or a difference): what any number of users leaves: the width of the
           interval, or the largest difference that stays undecided;
@@ -468,7 +473,8 @@ def _ways(
             columns: dict[str, Any] = {"estimator": label, "negatives": m, "scores": m + 1.0}
             columns["assumes"] = assumption_of(estimator.assumed_shape)
             if estimator.assumed_shape:
-                bounded = BoundedSamples(samples, estimator, question.rate)
+                evaluations = _OF_SHARES if has_parts else _OF_LIKELY
+                bounded = BoundedSamples(samples, estimator, question.rate, evaluations)
                 add("negatives", bounded.values, **columns)
             else:
                 add("negatives", samples.values(estimator), **columns)
@@ -543,18 +549,27 @@ class _Wanted:
     def _for_difference(self, way: _Way, pair: tuple[str, str], wanted: float) -> tuple[float, ...]:
         """Return how many users decide a difference, with an interval, and the largest undecided.
 
-        The differences of a law are moved so that their mean is the wanted one.
+        The differences of a law are moved so that their mean is the wanted one. The mean of the
+        lower ends stays as far below it as in the pilot. What the pilot leaves open of this
+        distance is in the interval.
         """
         laws = self.question.pilot.laws_of_pair(*pair)
 
-        def decides(law: Law, users: int) -> bool:
+        def decides(law: Law, side: int, users: int) -> bool:
             [gap] = _gaps(way, pair, law, self.question, users, is_likely=True)
-            moved = gap.forecast.low + wanted - gap.true
-            return chance_above_0(moved, gap.forecast.low_error) >= ENOUGH
+            distance = min(gap.forecast.low_mean - gap.true + side * gap.reach, 0.0)
+            end = gap.forecast.low - gap.forecast.low_mean + distance
+            return chance_above_0(wanted + end, gap.forecast.low_error) >= ENOUGH
 
-        needs = [users_for(partial(decides, law)) for law in (laws.pilot, laws.least, laws.most)]
+        def needed(law: Law, side: int) -> float:
+            return users_for(partial(decides, law, side))
+
+        all_laws = (laws.pilot, laws.least, laws.most)
+        fewest = min(needed(law, 1) for law in all_laws)
+        most = max(needed(law, -1) for law in all_laws)
         [gap] = _gaps(way, pair, laws.pilot, self.question, MOST_USERS, is_likely=True)
-        return needs[0], min(needs), max(needs), max(gap.true - gap.forecast.low_mean, 0.0)
+        limit = max(gap.true - gap.forecast.low_mean, 0.0)
+        return needed(laws.pilot, 0), fewest, most, limit
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> Finding:
         """Return the finding on the way that takes the fewest scores in all."""
@@ -577,19 +592,30 @@ def _likely(possible: Possible) -> UserValues:
     return max(possible, key=lambda chance_and_values: chance_and_values[0])[1]
 
 
+def _users_of_weights(users: int, pilot_users: int) -> int:
+    """Return the number of users for which the weights of strict bounds are chosen.
+
+    Weights are valid for any number of users. A search asks for many numbers, and chooses weights
+    for the nearest power of four. For more than 16 times the users of the pilot, the noise of the
+    pilot would choose them, and the bounds would look narrower than they are.
+    """
+    return int(4 ** round(np.log2(min(users, _MOST_TIMES * pilot_users)) / 2))
+
+
 def _width(
     way: _Way, name: str, question: _Question, users: int, *, is_likely: bool = False
 ) -> WidthForecast:
     """Return the width of the interval of a recommender, and its interval."""
     pilot = question.pilot
     laws = pilot.laws
+    at_users = _users_of_weights(users, pilot.users) if is_likely else users
     widths = []
     for law in (laws.pilot, laws.least, laws.most):
-        possible = way.values(law, users)[name]
+        possible: Possible = way.values(law, at_users)[name]
         if is_likely:
             possible = [(1.0, _likely(possible))]
         shares = pilot.shares_of_values(law, name, possible[0][1].users)
-        widths.append(width_of(possible, shares, users, question.alpha))
+        widths.append(width_of(possible, shares, users, question.alpha, pilot.users))
     return WidthForecast.from_laws(widths, pilot.metric.largest)
 
 
@@ -600,11 +626,13 @@ class _Gap(NamedTuple):
         chance: of these values.
         forecast: of the interval of the difference.
         true: the difference with exact ranks.
+        reach: what the pilot leaves open of the distance of the mean lower end from it, at 95 %.
     """
 
     chance: float
     forecast: Forecast
     true: float
+    reach: float
 
 
 def _gaps(
@@ -621,7 +649,8 @@ def _gaps(
     pilot = question.pilot
     exact = pilot.difference(pilot.everyone.values[better], pilot.everyone.values[worse])
     true = float(law.shares[better] @ exact.low[0])
-    possible = way.values(law, users)
+    at_users = _users_of_weights(users, pilot.users) if is_likely else users
+    possible = way.values(law, at_users)
     if is_likely:
         possible = {name: [(1.0, _likely(values))] for name, values in possible.items()}
     gaps = []
@@ -631,9 +660,13 @@ def _gaps(
         difference = pilot.difference(values, other_values)
         shares = pilot.shares_of_values(law, better, difference.users)
         expected = forecast(difference, shares, users, question.rate)
+        is_bounded = has_gap(difference)
         # without a bias, the mean of simulated values differs from the true one by chance
-        true_of_values = expected.low_mean if way.is_unbiased else true
-        gaps.append(_Gap(chance * other_chance, expected, true_of_values))
+        is_unbiased = way.is_unbiased or not (is_bounded or difference.one_value)
+        true_of_values = expected.low_mean if is_unbiased else true
+        error = expected.low_error * np.sqrt(users / pilot.users)
+        reach = DEVIATIONS * float(error) if is_bounded else 0.0
+        gaps.append(_Gap(chance * other_chance, expected, true_of_values, reach))
     return gaps
 
 

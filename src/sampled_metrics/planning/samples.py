@@ -34,7 +34,6 @@ from sampled_metrics.planning.pilot import Law, Pilot, of_users, stratified
 
 _MOST_SIZES = 12  # different n of simulated samples; more are taken together, with their mean
 _NUMBERS = 2**22  # probabilities that are held at once
-_EVALUATIONS = 60  # that show how often a sample contradicts an assumption
 _OF_CRITICAL = 5  # evaluations whose tests give the critical value
 _CHOOSING = 0.8  # share of the users whose sample chooses the weights of a fold
 
@@ -133,7 +132,10 @@ class BoundedSamples:
     The weights are those that a sample of the expected shares chooses, for a number of users.
     """
 
-    def __init__(self, samples: Samples, estimator: Estimator, alpha: float) -> None:
+    def __init__(
+        self, samples: Samples, estimator: Estimator, alpha: float, evaluations: int
+    ) -> None:
+        self.evaluations = evaluations
         self.samples = samples
         self.pilot = samples.pilot
         self.alpha = alpha
@@ -203,7 +205,7 @@ class BoundedSamples:
                 contradictions = 0
                 for tests in tests_of_evaluations:
                     contradictions += are_beyond(tests, [test.observed for test in tests], critical)
-                shares_of[name, assumption] = contradictions / _EVALUATIONS
+                shares_of[name, assumption] = contradictions / self.evaluations
         return shares_of
 
     def _tests(self, sample: Sample, assumption: str) -> list[list[ShapeTest]]:
@@ -212,7 +214,7 @@ class BoundedSamples:
         ones = np.ones(users, dtype=np.int64)
         shares = sample.shares[: users * self.pilot.repeats]
         tests = []
-        for number in range(_EVALUATIONS):
+        for number in range(self.evaluations):
             rng = np.random.default_rng([number, users])
             drawn = shares[rng.integers(0, shares.shape[0], users)]
             counts = np.asarray(drawn.sum(axis=0), dtype=np.float64)
