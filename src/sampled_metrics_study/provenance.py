@@ -21,9 +21,9 @@ def code() -> str:
     source = Path(sampled_metrics.__file__)
     if _git(source.parent, "ls-files", "--error-unmatch", source.name) is None:
         return version
-    commit = _git(source.parent, "rev-parse", "HEAD")
-    changes = _git(source.parent, "status", "--porcelain", "--untracked-files=no", ":/")
-    return f"{version}, commit {commit}{' with changes' if changes else ''}"
+    changes = "--dirty= with changes"
+    commit = _git(source.parent, "describe", "--always", "--abbrev=40", "--exclude=*", changes)
+    return f"{version}, commit {commit}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
