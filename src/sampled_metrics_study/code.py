@@ -68,8 +68,10 @@ def code_of_class(cls: type) -> str:
     if name in PROJECT:
         return _digest(files)
     if hasattr(module, "__path__"):
-        return _digest([*files, *Path(module.__path__[0]).rglob("*.py")])
-    return _digest([*files, *Path(str(module.__file__)).parent.glob("*.py")])
+        files += [file for folder in module.__path__ for file in Path(folder).rglob("*.py")]
+    else:
+        files += Path(str(module.__file__)).parent.glob("*.py")
+    return _digest(files)
 
 
 def files_of(names: Iterable[str]) -> set[Path]:
