@@ -182,6 +182,22 @@ TABLES = {
             "dataset_tables.layout_4",
         ),
     },
+    "samples": {
+        "sample-intervals": Table(
+            "What one sample tells: {subject}. Exact metrics and 95 % intervals from the first "
+            "repetition, in per cent",
+            "sample_tables.intervals",
+            "sample_tables.intervals_layout",
+            ("csv", "md", "html"),
+        ),
+        "sample-verdicts": Table(
+            "What one sample tells: {subject}. Verdicts of compare on sampled ranks, in per cent "
+            "of the repetitions",
+            "sample_tables.verdicts",
+            "sample_tables.verdicts_layout",
+            ("csv", "md", "html"),
+        ),
+    },
 }
 """All tables, by what they are of, and by name."""
 

@@ -199,12 +199,18 @@ def samples(
 
     The first repetitions do not depend on their number.
     """
-    design.check(table.candidates)
-    draws = (
-        draw(table.above, table.tied, table.candidates, design, rng)
-        for _ in progress(range(repetitions))
-    )
+    repeated = repeated_draws(table, design, rng)
+    draws = (next(repeated) for _ in progress(range(repetitions)))
     return sampled_histograms(draws, tie_rules, design.negatives, table.weights)
+
+
+def repeated_draws(
+    table: ExactRanks, design: SamplingDesign, rng: np.random.Generator
+) -> Iterator[Draws]:
+    """Yield the draws of the repetitions of a sampled evaluation, without end."""
+    design.check(table.candidates)
+    while True:
+        yield draw(table.above, table.tied, table.candidates, design, rng)
 
 
 @on_one_thread

@@ -48,10 +48,14 @@ class ValuesOfUsers:
                 "by_user: strict bounds have no value of a user; compare by an estimator that "
                 'has one, such as estimator="bv-0.1"'
             )
+        are_numbers = self.ids.dtype.kind in "iu"
         tables = list[pd.DataFrame]()
         for name, values in self.values.items():
             by_metric = dict(zip(self.metrics, values.low, strict=True))
-            tables.append(pd.DataFrame({"recommender": name, "user": self.ids, **by_metric}))
+            table = pd.DataFrame({"recommender": name, "user": self.ids, **by_metric})
+            if are_numbers:  # those of rows without ids are in a random order
+                table = table.sort_values("user")
+            tables.append(table)
         return pd.concat(tables, ignore_index=True)
 
 

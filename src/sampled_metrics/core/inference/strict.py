@@ -97,7 +97,8 @@ class Sample:
     def fold(self) -> Ints:
         """The (users,) folds, of the same size up to one.
 
-        The fold of a user depends on the user's number alone.
+        The fold of a user depends on the user's number alone. So numbers must not depend on the
+        ranks, except at random (`SampledRanks.pair`).
         """
         users = len(self)
         return np.random.default_rng(_SEED).permutation(users) % min(FOLDS, users)

@@ -175,7 +175,7 @@ def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
             if table.user is not None:
                 _, first_rows = np.unique(numbers, return_index=True)
                 return np.asarray(table.user)[first_rows]
-    return np.arange(1, int(recommenders[0].users[0].max()) + 2)
+    return np.argsort(recommenders[0].users[0]) + 1
 
 
 def require_comparable(recommenders: Sequence[Runs]) -> None:

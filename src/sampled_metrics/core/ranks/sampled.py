@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import partial
@@ -193,6 +194,27 @@ class SampledRanks(Ranked):
     def outcomes(self) -> Ints:
         """Return the (rows, 2) numbers of negatives, and of those above."""
         return np.stack((self.negatives, self.x), axis=1)
+
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
+        """Pair the tables by user or by row; the order of rows without users changes nothing.
+
+        Users without ids are sorted by what was observed of them in all tables, and numbered in a
+        random order whose seed is a digest of these observations. Whatever was observed, each order
+        is as likely as the others, as for ids that have nothing to do with the ranks. With a fixed
+        seed, the same ranks would be together in each sample.
+        """
+        numbers, findings = super().pair(others, names)
+        tables: list[SampledRanks] = [self, *others]
+        if any(table.user is not None for table in tables):
+            return numbers, findings
+        columns = [self.candidates, *(column for table in tables for column in table.outcomes.T)]
+        observed = np.stack(columns, axis=1)
+        order = np.lexsort(observed.T)
+        digest = hashlib.sha256(observed[order].astype("<i8").tobytes()).digest()
+        rng = np.random.default_rng(int.from_bytes(digest))
+        number = np.empty(len(self), dtype=np.int64)
+        number[order] = rng.permutation(len(self))
+        return [number] * len(tables), findings
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes."""

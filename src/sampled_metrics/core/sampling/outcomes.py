@@ -359,12 +359,28 @@ class RankClass:
 
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
         """Return (ranks, metrics) values of the metrics."""
+        return _values(self.sizes, metrics, ranks.tobytes())
 
-        def values_of(group: Group, allowed: Floats) -> Floats:
-            columns = [metric.of_rank(allowed, group.candidates) for metric in metrics]
-            return np.stack(columns, axis=1)
 
-        return self.mean(values_of, ranks)
+def _without_outcomes(sizes: tuple[Size, ...]) -> RankClass:
+    """Return a class of users whose outcomes are not known."""
+    nothing = np.empty(0, dtype=np.int64)
+    groups = tuple(
+        Group(size.candidates, size.negatives, size.replacement, size.events, nothing, nothing)
+        for size in sizes
+    )
+    return RankClass(groups, nothing, nothing, nothing)
+
+
+@lru_cache(maxsize=32)
+def _values(sizes: tuple[Size, ...], metrics: tuple[Metric, ...], ranks: bytes) -> Floats:
+    """Return (ranks, metrics) values of the metrics, which all samples of a class share."""
+
+    def values_of(group: Group, allowed: Floats) -> Floats:
+        columns = [metric.of_rank(allowed, group.candidates) for metric in metrics]
+        return np.stack(columns, axis=1)
+
+    return _without_outcomes(sizes).mean(values_of, np.frombuffer(ranks))
 
 
 @lru_cache(maxsize=8)
@@ -376,14 +392,8 @@ def _probabilities(
     It does not depend on what a sample shows. So all recommenders of the same users have the same,
     and all estimators.
     """
-    nothing = np.empty(0, dtype=np.int64)
-    groups = tuple(
-        Group(size.candidates, size.negatives, size.replacement, size.events, nothing, nothing)
-        for size in sizes
-    )
-    return RankClass(groups, nothing, nothing, nothing).probabilities(
-        np.frombuffer(ranks), negatives, replacement
-    )
+    users = _without_outcomes(sizes)
+    return users.probabilities(np.frombuffer(ranks), negatives, replacement)
 
 
 def rank_classes(outcomes: Outcomes, smallest_share: float = 0.0) -> tuple[RankClass, ...]:
