@@ -44,7 +44,7 @@ def main(snakemake: Any) -> None:
     # before the split, which takes the most memory
     shared = shared_last_times(events, options["held_out"]) if is_by_time else 0
     split = split_events(events, **options, rng=rng)
-    require_negatives(split, name, params.sizes)
+    require_negatives(split.candidates, split.user_ids[split.user], name, params.sizes)
     split.write(snakemake.output.split)
     is_trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
     if not is_trained[split.item].any():

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from sampled_metrics import file_io
+
 SOURCE = Path(__file__).parents[1]
 
 PROJECT = ("sampled_metrics", "sampled_metrics_study")
@@ -61,11 +63,14 @@ def code_of_class(cls: type) -> str:
     modules = {base.__module__ for base in cls.__mro__}
     others = [name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]
     files = [Path(str(sys.modules[name].__file__)) for name in others]
-    if cls.__module__.partition(".")[0] not in PROJECT:
-        own = Path(str(sys.modules[cls.__module__].__file__))
-        levels = cls.__module__.count(".") + (own.name == "__init__.py")
-        package = own.parents[max(levels - 1, 0)]
-        files += package.rglob("*.py") if levels else package.glob("*.py")
+    name = cls.__module__.partition(".")[0]
+    module = sys.modules[name]
+    if name in PROJECT:
+        return _digest(files)
+    if hasattr(module, "__path__"):
+        files += [file for folder in module.__path__ for file in Path(folder).rglob("*.py")]
+    else:
+        files += Path(str(module.__file__)).parent.glob("*.py")
     return _digest(files)
 
 
@@ -77,15 +82,9 @@ def files_of(names: Iterable[str]) -> set[Path]:
 
 
 @cache
-def content(path: str | Path) -> str | None:
-    """Return the SHA-256 of the content of a file; None if it does not exist.
-
-    A file that is only touched keeps it.
-    """
-    if not Path(path).is_file():
-        return None
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def content(path: str) -> str:
+    """Return the SHA-256 of the content of a file. A file that is only touched keeps it."""
+    return file_io.digest(path, "sha256")
 
 
 class _Code(ast.NodeTransformer):
@@ -106,6 +105,6 @@ def _digest(files: Iterable[Path]) -> str:
 def _digest_of_file(path: Path) -> str:
     """Return a digest of the syntax tree of a module, or of the content of another file."""
     if path.suffix != ".py":
-        return str(content(path))
+        return content(str(path))
     dumped = ast.dump(_Code().visit(ast.parse(path.read_bytes())))
     return hashlib.sha256(dumped.encode(errors="surrogatepass")).hexdigest()

@@ -7,43 +7,26 @@ The schema checks each key by itself (`sampled_metrics_study.schemas`).
 
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-
-from sampled_metrics.core.estimators import linear_estimator
+from sampled_metrics.core.estimators import estimators_by_label
 from sampled_metrics.core.evaluation.compare import CompareOptions
 from sampled_metrics.core.metrics import metric, metrics_by_label
-from sampled_metrics.core.ranks.exact import ExactRanks, exact_ranks, require_same_events
-from sampled_metrics.core.sampling.distributions import SamplingDesign
+from sampled_metrics.core.ranks.exact import exact_ranks, require_same_events
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study import reference
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.negatives import require_negatives, split_at_hand
-from sampled_metrics_study.data.records import ColumnError
 from sampled_metrics_study.data.split import lack_of_times
 from sampled_metrics_study.data.times import usual_date
 from sampled_metrics_study.recommenders.recommender import config_schema
 from sampled_metrics_study.recommenders.registry import recommender, recommender_type
 from sampled_metrics_study.recommenders.simple import PrecomputedRanks
-from sampled_metrics_study.schemas import check, settle_labels
-
-T = TypeVar("T")
-
-RESERVED = (
-    "toy",
-    "logs",
-    "benchmarks",
-    "report.html",
-    "summary.html",
-    "provenance.json",
-    "README.md",
-)
-"""Names below results/ that no dataset may have."""
+from sampled_metrics_study.schemas import check
 
 
 def assemble(
@@ -65,10 +48,8 @@ def assemble(
     config: dict[str, Any] = {}
     for layer in (known, stated, user_config):
         for name in names:
-            defaults = _mapping(_mapping(_mapping(layer, "datasets"), name), "defaults")
-            if unfit := [key for key in defaults if key in ("study", "datasets", "recommenders")]:
-                raise ConfigError(f"datasets.{name}.defaults: cannot have the key {unfit[0]}")
-            config = merged(config, defaults)
+            dataset = _mapping(_mapping(layer, "datasets"), name)
+            config = merged(config, _mapping(dataset, "defaults"))
         config = merged(config, layer)
     for layer in (stated, user_config):
         if "recommenders" in layer:
@@ -106,76 +87,47 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
     Raises:
         ConfigError: a key is wrong, alone or with others.
     """
-    # each entry by itself
     check(config, schema)
-    _expand_home(config)
+    properties = schema["properties"]
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
     config["recommenders"] = _with_seeds(config["recommenders"])
-    for name in config["study"]:
-        if name not in config["datasets"]:
-            raise ConfigError(
-                f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}"
-            )
     for name, dataset in config["datasets"].items():
         if dataset["format"] is not None:
-            file_format = _named(f"datasets.{name}.format", dataset["format"], formats.get)
-            check(dataset["options"], file_format.options, f"datasets.{name}.options")
-            _check_options(name, dataset["options"], file_format)
-    # the input, and the keys that depend on it
+            with _named(f"datasets.{name}.format: "):
+                file_format = formats.get(dataset["format"])
+            where = f"datasets.{name}.options"
+            check(dataset["options"], file_format.options, where)
+            with _named(f"{where}."):
+                file_format.columns_by_role(**dataset["options"])
+    _complete_split(config["split"])
+    reserved = properties["study"]["items"]["not"]["enum"]
+    written = [Path(results, name) for name in (*reserved, *config["study"])]
     for name in config["study"]:
-        if name in RESERVED:
-            raise ConfigError(
-                f"study: a dataset cannot be called {name!r}, as results/{name} has another use"
-            )
-        _check_sources(name, config, results)
-    _check_split(config["split"])
-    _check_use_of_split(config, schema)
-    _check_times(config)
-    _check_ratings(config)
-    _check_sizes(config)
-    _check_sizes_of_events(config)
-    # metrics and estimators
-    figure_6 = config["figures"]["figure-6"]
-    if figure_6 and figure_6["metric"] is None:
-        figure_6["metric"] = config["metrics"][0]
-    budget = config["figures"]["budget"]
-    if budget and budget["metric"] is None:
-        with_cutoff = [label for label in config["metrics"] if metric(label).cutoff is not None]
-        budget["metric"] = with_cutoff[0] if with_cutoff else "recall@10"
-    settle_labels(config, schema)
-    _check_solvable("estimators", config["estimators"], config["sampling"]["negatives"], config)
-    if figure_6:
-        key = "figures.figure-6.estimators"
-        _check_solvable(key, figure_6["estimators"], figure_6["negatives"] or 100, config)
+        if name not in config["datasets"]:
+            known = ", ".join(config["datasets"])
+            raise ConfigError(f"study: unknown dataset {name!r}; it may be {known}")
+        _check_ranks(name, config, written)
+        _check_events(name, config, written)
+    _check_use_of_split(config, properties["split"]["properties"])
     CompareOptions.from_config(config).require_possible(metrics_by_label(config["metrics"]))
-    if budget:
-        _check_pair(budget["pair"], config["recommenders"])
-    if config["toy"] is not None:
-        figure_3 = schema["properties"]["figures"]["properties"]["figure-3"]["properties"]
-        _check_toy(config["toy"], config["figures"], figure_3["negatives"]["default"])
+    estimators_by_label(config["estimators"])
+    if (figure_6 := config["figures"]["figure-6"]) and figure_6["metric"] is None:
+        figure_6["metric"] = config["metrics"][0]
+    if budget := config["figures"]["budget"]:
+        _complete_budget(budget, config)
+    for name, ranks in (config["toy"] or {"ranks": {}})["ranks"].items():
+        if max(ranks) > config["toy"]["candidates"]:
+            raise ConfigError(f"toy.ranks.{name}: {max(ranks)} is above toy.candidates")
 
 
-def _check_solvable(
-    key: str, labels: Sequence[str], negatives: int | Sequence[int], config: Mapping[str, Any]
-) -> None:
-    """Refuse an estimator whose equations cannot be solved for as many negatives.
-
-    It is refused before anything is trained. With P(x | r) as binomial, the condition of the
-    equations hardly depends on the number of candidates.
-    """
-    if config["estimator_model"] != "binomial":
-        return
-    without_variance = [
-        label for label in labels if label.startswith("bv-") and float(label[3:]) == 0
-    ]
-    for label, m in product(without_variance, np.atleast_1d(negatives).tolist()):
-        try:
-            linear_estimator(label).weights(
-                SamplingDesign(m, True), np.array([10 * m]), (metric("recall@10"),)
-            )
-        except DataError as error:
-            raise ConfigError(f"{key}: {error}") from None
+def _complete_split(split: dict[str, Any]) -> None:
+    """Settle the date of a split by time, and refuse one without a time, or with two."""
+    if isinstance(split["test_from"], str):
+        split["test_from"] = usual_date(split["test_from"], "split.test_from")
+    times = [key for key in ("test_from", "test_size") if split[key] is not None]
+    if split["strategy"] == "global-time" and len(times) != 1:
+        raise ConfigError("split.strategy: global-time needs either test_from or test_size")
 
 
 def _with_seeds(recommenders: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -194,54 +146,29 @@ def _with_seeds(recommenders: Mapping[str, dict[str, Any]]) -> dict[str, dict[st
     return expanded
 
 
-def _check_pair(pair: Sequence[str], recommenders: Mapping[str, Any]) -> None:
-    """Refuse a pair that is not of two recommenders."""
-    if pair and (len(set(pair)) != 2 or not set(pair) <= set(recommenders)):
-        raise ConfigError(
-            f"figures.budget.pair: must be two of {', '.join(recommenders)}, not {pair}"
-        )
-
-
-def _check_toy(
-    toy: Mapping[str, Any], figures: Mapping[str, Any], default_sizes: Sequence[int]
-) -> None:
-    """Refuse ranks and sizes that are too large for the running example.
-
-    Of default sizes, keep the others.
-    """
-    for name, ranks in toy["ranks"].items():
-        if max(ranks) > toy["candidates"]:
-            raise ConfigError(
-                f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})"
-            )
-    if not toy["replacement"] and toy["negatives"] >= toy["candidates"]:
-        raise ConfigError(
-            f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without "
-            "replacement"
-        )
-    all_negatives = toy["candidates"] - 1
-    figure_3 = figures["figure-3"]
-    if not figure_3:
-        return
-    if figure_3["negatives"] == default_sizes:
-        figure_3["negatives"] = [m for m in default_sizes if m < all_negatives] or [1]
-    if max(figure_3["negatives"]) >= all_negatives:
-        raise ConfigError(
-            f"figures.figure-3.negatives: must be less than {all_negatives}, all there are"
-        )
+def _complete_budget(budget: dict[str, Any], config: Mapping[str, Any]) -> None:
+    """Fill in the metric of what scores buy, and refuse one without a cut-off, or another pair."""
+    if budget["metric"] is None:
+        with_cutoff = [label for label in config["metrics"] if metric(label).cutoff is not None]
+        budget["metric"] = with_cutoff[0] if with_cutoff else "recall@10"
+    if metric(budget["metric"]).cutoff is None:
+        raise ConfigError("figures.budget.metric: must have a cut-off, such as recall@10")
+    names = list(config["recommenders"])
+    pair = budget["pair"]
+    if pair and (len(pair) != 2 or not set(pair) <= set(names)):
+        raise ConfigError(f"figures.budget.pair: must be two of {', '.join(names)}, not {pair}")
 
 
 def check_recommender(entry: dict[str, Any], where: str) -> None:
     """Check a recommender's config entry by the parameters of its type, and fill in defaults."""
     kind = entry["type"]
-    schema = config_schema(_named(f"{where}.type", kind, recommender_type))
+    with _named(f"{where}.type: "):
+        schema = config_schema(recommender_type(kind))
     schema["properties"]["type"] = {"const": kind}
     schema["properties"].setdefault("seeds", {"type": "array"})
     check(entry, schema, where)
-    try:
+    with _named(f"{where}."):  # a check of the type itself, beyond its schema
         recommender(entry)
-    except ConfigError as error:  # from a check of the type itself, beyond its schema
-        raise ConfigError(f"{where}.{error}") from None
 
 
 def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], PrecomputedRanks]:
@@ -282,235 +209,109 @@ def compared_with_paper(config: Mapping[str, Any]) -> list[str]:
             if (name, label) in precomputed
         ]
         if files:
-            is_of_paper = _are_of_paper_users(files[0], name)
+            table = exact_ranks(files[0].file(name), **files[0].reading)
+            is_of_paper = reference.has_paper_users(table)
         else:
             is_of_paper = not reference.data_differences(config, name)
         datasets += [name] if is_of_paper else []
     return datasets
 
 
-def _are_of_paper_users(source: PrecomputedRanks, dataset: str) -> bool:
-    """Return whether ready-made ranks are of the paper's users.
-
-    The result is false for a file that the job will refuse.
-    """
-    try:
-        table = exact_ranks(source.file(dataset), **source.reading)
-    except (ConfigError, DataError):
-        return False
-    return reference.has_paper_users(table)
-
-
-def _expand_home(config: Mapping[str, Any]) -> None:
-    """Write the home folder for ~ at the start of the paths of a config, in place."""
-    ranks = [dataset["ranks"] for dataset in config["datasets"].values()]
-    entries = [*config["datasets"].values(), *config["recommenders"].values()]
-    places = [(files, name) for files in ranks for name in files]
-    places += [(entry, key) for entry in entries for key in ("path", "test")]
-    for mapping, key in places:
-        path = mapping.get(key)
-        if isinstance(path, str) and path.startswith("~"):
-            mapping[key] = os.path.expanduser(path)
-
-
-def _check_options(name: str, options: Mapping[str, Any], form: formats.Format) -> None:
-    """Refuse options of a dataset that do not fit each other."""
-    try:
-        form.columns_by_role(**options)
-    except ConfigError as error:
-        raise ConfigError(f"datasets.{name}.options.{error}") from None
-
-
-def _check_columns(name: str, config: Mapping[str, Any]) -> None:
-    """Refuse a file of the user whose beginning lacks a column; nothing else is read."""
-    dataset = config["datasets"][name]
-    form = formats.get(dataset["format"])
-    for key in ("path", "test"):
-        if dataset[key]:
-            try:
-                formats.check_columns(
-                    Path(dataset[key]), form, member=dataset["member"], options=dataset["options"]
-                )
-            except ColumnError as error:
-                raise ConfigError(f"datasets.{name}.{key}: {error}") from None
-
-
-def _check_sizes(config: Mapping[str, Any]) -> None:
-    """Refuse ready-made ranks that cannot be read or paired, or of too few candidates."""
-    sampling = config["sampling"]
-    figure_6 = config["figures"]["figure-6"]
-    sizes = {"sampling.negatives": int(np.max(sampling["negatives"]))}
-    if figure_6 and figure_6["negatives"]:
-        sizes["figures.figure-6.negatives"] = min(figure_6["negatives"])  # larger ones are left out
-    tables: dict[str, dict[str, ExactRanks]] = {dataset: {} for dataset in config["study"]}
-    for (dataset, name), source in precomputed_ranks(config).items():
-        try:
-            table = exact_ranks(source.file(dataset), **source.reading)
-        except (ConfigError, DataError) as error:
-            key = _key_of_ranks(dataset, name, config)
-            raise ConfigError(f"{key}: {error}") from None
-        fewest = int(table.candidates.min()) - 1
-        for key, m in sizes.items():
-            if m > fewest and not sampling["replacement"]:
-                raise ConfigError(
-                    f"{key}: {m} is more than {fewest}, the other candidates of a user of {dataset}"
-                )
-        tables[dataset][name] = table
-    for dataset, tables_of_dataset in tables.items():
-        try:
-            require_same_events(tables_of_dataset)
-        except DataError as error:
-            raise ConfigError(f"recommenders, dataset {dataset}: {error}") from None
-
-
-def _check_sizes_of_events(config: Mapping[str, Any]) -> None:
-    """Refuse more negatives than the events of a dataset leave candidates.
-
-    The file is at hand and small; the split tells of other datasets.
-    """
-    for name in _trained_datasets(config):
-        split = split_at_hand(name, config)
-        if split is not None:
-            try:
-                require_negatives(split, name, config)
-            except DataError as error:
-                raise ConfigError(str(error)) from None
-
-
-def _check_times(config: Mapping[str, Any]) -> None:
-    """Refuse a split by time of a dataset whose options name no times."""
-    strategy = config["split"]["strategy"]
-    if strategy == "random-event":
-        return
-    for name in _trained_datasets(config):
-        dataset = config["datasets"][name]
-        columns = dataset["options"].get("columns")
-        has_times = columns is None or columns["timestamp"] is not None
-        if not has_times and dataset["options"]["timestamp"] != "order" and not dataset["test"]:
-            raise lack_of_times(strategy, name)
-
-
-def _check_ratings(config: Mapping[str, Any]) -> None:
-    """Refuse a lowest rating for a dataset whose options name no ratings."""
-    for name in _trained_datasets(config):
-        dataset = config["datasets"][name]
-        columns = dataset["options"].get("columns")
-        if dataset["min_rating"] != 0 and columns is not None and columns["rating"] is None:
+def _check_ranks(dataset_name: str, config: Mapping[str, Any], written: Sequence[Path]) -> None:
+    """Refuse ready-made ranks that cannot be read or paired, or that have too few candidates."""
+    ranks = config["datasets"][dataset_name]["ranks"]
+    names = config["recommenders"]
+    for name in ranks:
+        if name not in names:
             raise ConfigError(
-                f"datasets.{name}.min_rating: is {dataset['min_rating']}, but options.columns "
-                "names no column rating; name one, or leave it out"
+                f"datasets.{dataset_name}.ranks: unknown recommender {name!r}; it may be "
+                f"{', '.join(names)}"
             )
+    tables = {}
+    for (dataset, name), source in precomputed_ranks(config).items():
+        if dataset == dataset_name:
+            path = source.file(dataset)
+            key = (
+                f"datasets.{dataset}.ranks.{name}" if name in ranks else f"recommenders.{name}.path"
+            )
+            with _named(f"{key}: "):
+                _require_file(path, written)
+                tables[name] = exact_ranks(path, **source.reading)
+            require_negatives(tables[name].candidates, tables[name].users, dataset, config)
+    with _named(f"recommenders, dataset {dataset_name}: "):
+        require_same_events(tables)
 
 
-def _trained_datasets(config: Mapping[str, Any]) -> list[str]:
-    """Return the datasets of a study on which a recommender is trained."""
-    precomputed = precomputed_ranks(config)
-    return [
-        dataset
-        for dataset in config["study"]
-        if any((dataset, name) not in precomputed for name in config["recommenders"])
-    ]
-
-
-def _key_of_ranks(dataset: str, recommender_name: str, config: Mapping[str, Any]) -> str:
-    """Return the key that names the file of ready-made ranks."""
-    if recommender_name in config["datasets"][dataset]["ranks"]:
-        return f"datasets.{dataset}.ranks.{recommender_name}"
-    return f"recommenders.{recommender_name}.path"
-
-
-def _check_sources(dataset_name: str, config: Mapping[str, Any], results: str) -> None:
-    """Refuse a dataset without the input of its recommenders: events, or files of ranks."""
+def _check_events(dataset_name: str, config: Mapping[str, Any], written: Sequence[Path]) -> None:
+    """Refuse a dataset whose events recommenders cannot be trained on, as far as its files show."""
     dataset = config["datasets"][dataset_name]
     where = f"datasets.{dataset_name}"
-    recommenders = config["recommenders"]
-    for name in dataset["ranks"]:
-        if name not in recommenders:
-            raise ConfigError(
-                f"{where}.ranks: unknown recommender {name!r}; it may be {', '.join(recommenders)}"
-            )
     precomputed = precomputed_ranks(config)
-    for name in recommenders:
-        if (dataset_name, name) in precomputed:
-            key = _key_of_ranks(dataset_name, name, config)
-            _check_file(key, precomputed[dataset_name, name].file(dataset_name), config, results)
-    to_train = [name for name in recommenders if (dataset_name, name) not in precomputed]
-    if not to_train:
+    trained = [name for name in config["recommenders"] if (dataset_name, name) not in precomputed]
+    if not trained:
         return
     if dataset["format"] is None:
-        raise ConfigError(
-            f"{where}: lacks the key 'format', for {', '.join(to_train)} to be trained"
-        )
+        names = ", ".join(trained)
+        raise ConfigError(f"{where}: lacks the key 'format', for {names} to be trained")
     if not dataset["path"] and not dataset["urls"]:
         raise ConfigError(f"{where}: give either urls or a path")
-    if dataset["path"]:
-        _check_file(f"{where}.path", dataset["path"], config, results)
-    if dataset["test"]:
-        _check_file(f"{where}.test", dataset["test"], config, results)
-    if dataset["test"] and not dataset["path"]:
-        raise ConfigError(f"{where}.test: needs a path, with the training events")
-    if dataset["test"] and dataset["core"] != 0:
-        raise ConfigError(f"{where}.core: must be 0 for a ready-made split, not {dataset['core']}")
-    _check_columns(dataset_name, config)
+    for key in ("path", "test"):
+        if dataset[key]:
+            with _named(f"{where}.{key}: "):
+                _require_file(dataset[key], written)
+                formats.check_columns(
+                    Path(dataset[key]),
+                    formats.get(dataset["format"]),
+                    member=dataset["member"],
+                    options=dataset["options"],
+                )
+    options = dataset["options"]
+    columns = options.get("columns")
+    if columns and columns["rating"] is None and dataset["min_rating"] != 0:
+        raise ConfigError(f"{where}.min_rating: needs a column rating in options.columns")
+    strategy = config["split"]["strategy"]
+    is_by_time = strategy != "random-event" and not dataset["test"]
+    has_times = not columns or columns["timestamp"] or options["timestamp"] == "order"
+    if is_by_time and not has_times:
+        raise lack_of_times(strategy, dataset_name)
+    split = split_at_hand(dataset_name, config)
+    if split is not None:
+        users = split.user_ids[split.user]
+        require_negatives(split.candidates, users, dataset_name, config)
 
 
-def _check_split(split: dict[str, Any]) -> None:
-    """Refuse options that the strategy of the split does not have, and settle its date."""
-    if isinstance(split["test_from"], str):
-        split["test_from"] = usual_date(split["test_from"], "split.test_from")
-    time_keys = [key for key in ("test_from", "test_size") if split[key] is not None]
-    if split["strategy"] != "global-time" and time_keys:
-        raise ConfigError(
-            f"split.{time_keys[0]}: is for the strategy global-time, not {split['strategy']}"
-        )
-    if split["strategy"] == "global-time" and len(time_keys) != 1:
-        raise ConfigError("split.strategy: global-time needs either test_from or test_size")
-    if split["strategy"] == "global-time" and split["held_out"] != 1:
-        raise ConfigError(
-            "split.held_out: is for the strategies last-event and random-event, not global-time"
-        )
-    if split["strategy"] != "last-event" and split["ties"] != "first":
-        raise ConfigError(f"split.ties: is for the strategy last-event, not {split['strategy']}")
-
-
-def _check_use_of_split(config: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+def _check_use_of_split(config: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Refuse options of the split if all datasets of the study have a split of their own."""
     if not all(config["datasets"][name]["test"] for name in config["study"]):
         return
-    for key, option in schema["properties"]["split"]["properties"].items():
+    for key, option in options.items():
         if key != "min_training_events" and config["split"][key] != option["default"]:
             raise ConfigError(
-                f"split.{key}: has no effect, as each dataset has a split of its own (test); "
-                "leave it out"
+                f"split.{key}: has no effect, as each dataset has a split of its own (test)"
             )
 
 
-def _check_file(key: str, path: str, config: Mapping[str, Any], results: str) -> None:
+def _require_file(path: str, written: Sequence[Path]) -> None:
     """Refuse a path that is no file, is a result of this study, or has a pattern of snakemake."""
-    if "{" in path or "}" in path:
-        raise ConfigError(
-            f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it"
-        )
-    real_path = "" if "\0" in path else os.path.realpath(path)
-    for name in (*config["study"], *RESERVED):
-        result = os.path.realpath(Path(results, name))
-        if real_path == result or real_path.startswith(result + os.sep):
-            where = f"{results}/{name}" + ("" if real_path == result else "/")
-            raise ConfigError(
-                f"{key}: {path!r} is among the results of this study, in {where}; move it"
-            )
+    if set(path) & set("{}\0"):
+        raise ConfigError(f"{path!r} has a brace or a zero byte, which no name of a file has here")
+    real_path = Path(os.path.realpath(path))
+    for place in written:
+        if real_path.is_relative_to(os.path.realpath(place)):
+            raise ConfigError(f"{path!r} is among the results of this study, in {place}; move it")
     if os.path.isdir(path):
         raise ConfigError(
-            f"{key}: {path!r} is a folder; write its parts into one file, as "
+            f"{path!r} is a folder; write its parts into one file, as "
             "pandas.read_parquet(folder).to_parquet(file) does"
         )
-    if not os.path.isfile(path):  # also if the name is too long or has a zero byte
-        raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
+    if not os.path.isfile(path):  # also if the name is too long
+        raise ConfigError(f"there is no file {path!r} (from {Path.cwd()})")
 
 
-def _named(key: str, name: str, find: Callable[[str], T]) -> T:
-    """Return what a function finds by a name; an error of the function names the key."""
+@contextmanager
+def _named(beginning: str) -> Iterator[None]:
+    """Begin the message of an error of the block with a key."""
     try:
-        return find(name)
-    except ConfigError as error:
-        raise ConfigError(f"{key}: {error}") from None
+        yield
+    except (ConfigError, DataError) as error:
+        raise ConfigError(f"{beginning}{error}") from None

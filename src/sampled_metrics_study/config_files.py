@@ -1,5 +1,6 @@
 """Config files: YAML without repeated keys, and without aliases that expand without end."""
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -17,30 +18,7 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
 
     def construct_document(self, node: yaml.Node) -> Any:
         """Return the content of a file, whose aliases stand for a limited number of values."""
-        sizes: dict[int, int] = {}
-
-        def expanded(node: yaml.Node) -> int:
-            if id(node) not in sizes:
-                sizes[id(node)] = 0  # until the values below it are counted
-                below: list[yaml.Node] = []
-                if isinstance(node, yaml.SequenceNode):
-                    below = node.value
-                elif isinstance(node, yaml.MappingNode):
-                    below = [part for pair in node.value for part in pair]
-                sizes[id(node)] = 1 + sum(map(expanded, below))
-            size = sizes[id(node)]
-            line = node.start_mark.line + 1
-            if not size:
-                raise ConfigError(
-                    f"line {line}: an alias stands for a value that holds the alias itself"
-                )
-            if size > _MOST_VALUES:
-                raise ConfigError(
-                    f"line {line}: its aliases expand to more than {_MOST_VALUES:,} values"
-                )
-            return size
-
-        expanded(node)
+        _count(node, {})
         return super().construct_document(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -50,41 +28,51 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
             if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
                 continue
             if (key.tag, key.value) in seen:
-                raise ConfigError(
-                    f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice"
-                )
+                problem = f"the key {key.value!r} is there twice"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             seen.add((key.tag, key.value))
         return super().construct_mapping(node, deep)
+
+
+def _count(node: yaml.Node, counts: dict[int, float]) -> float:
+    """Return the number of values of a node, with each alias counted as what it stands for.
+
+    Args:
+        node: the node.
+        counts: those of other nodes by their identity. A node within itself has no end.
+    """
+    if id(node) not in counts:
+        counts[id(node)] = math.inf
+        below = []
+        if isinstance(node, yaml.SequenceNode):
+            below = node.value
+        elif isinstance(node, yaml.MappingNode):
+            below = [part for pair in node.value for part in pair]
+        counts[id(node)] = 1 + sum(_count(part, counts) for part in below)
+        if counts[id(node)] > _MOST_VALUES:
+            problem = f"aliases expand to more than {_MOST_VALUES:,} values"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    return counts[id(node)]
 
 
 def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the content of a config file.
 
     Raises:
-        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), has
-            no keys, repeats a key, or has aliases that expand without end; the message names the
-            file and the line.
+        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML),
+            repeats a key, or has aliases that expand without end; the message names the file and
+            the line.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
         content = yaml.load(text, _StrictLoader)  # noqa: S506  # it is a SafeLoader
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not text in UTF-8") from None
-    except ConfigError as error:
-        raise ConfigError(f"{path}, {error}") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(
-            f"{path}{line}: {error.problem or error.context or 'is not YAML'}"
-        ) from None
+        raise ConfigError(f"{path}{line}: {error.problem or error.context}") from None
     except Exception as error:
         # constructors fail too: a value does not fit its tag, or is nested too deep
-        raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
-    if content is None:
-        raise ConfigError(f"{path}: has no keys, and a config file states some")
+        raise ConfigError(f"{path}: {reason(error)}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
     return content

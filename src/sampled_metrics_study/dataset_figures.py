@@ -26,7 +26,7 @@ def default_sizes(tables: Mapping[str, ExactRanks], steps: Sequence[float]) -> l
 
 def figure_5(ranks: Mapping[str, ExactRanks], edges: Sequence[int]) -> pd.DataFrame:
     """Return the result of `rank_histogram`."""
-    return rank_histogram.rank_histogram(ranks, edges)
+    return rank_histogram.rank_histogram(ranks, sorted(edges))
 
 
 def figure_6(

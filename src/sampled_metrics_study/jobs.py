@@ -58,16 +58,17 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
             file_io.write_json(
                 record, provenance.versions(title) | {"config": stated_config(snakemake.params)}
             )
-    except SampledMetricsError as error:
-        logging.error("error: %s", error)
-        sys.stderr.write(f"{title} failed: {error}\n  log: {log}\n")
-        raise SystemExit(1) from None
     except Exception as error:
-        first_line = str(error).splitlines()[0] if str(error) else ""
-        message = f"unexpected {type(error).__name__}: {first_line}"
-        logging.exception("unexpected")
+        is_expected = isinstance(error, SampledMetricsError)
+        message = str(error)
+        if not is_expected:
+            first_line = "".join(message.splitlines()[:1])
+            message = f"unexpected {type(error).__name__}: {first_line}"
+            logging.exception("unexpected")
         logging.error("error: %s", message)
         sys.stderr.write(f"{title} failed: {message}\n  log: {log}\n")
+        if is_expected:
+            raise SystemExit(1) from None
         raise
     logging.info("finished in %.1f s", time.monotonic() - started)
 

@@ -7,7 +7,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import scipy.linalg  # noqa: F401  # so that each job has loaded the BLAS of scipy
 from threadpoolctl import threadpool_info
 
 import sampled_metrics
@@ -22,9 +21,9 @@ def code() -> str:
     source = Path(sampled_metrics.__file__)
     if _git(source.parent, "ls-files", "--error-unmatch", source.name) is None:
         return version
-    commit = _git(source.parent, "rev-parse", "HEAD")
-    changes = _git(source.parent, "status", "--porcelain", "--untracked-files=no", ":/")
-    return f"{version}, commit {commit}{' with changes' if changes else ''}"
+    changes = "--dirty= with changes"
+    commit = _git(source.parent, "describe", "--always", "--abbrev=40", "--exclude=*", changes)
+    return f"{version}, commit {commit}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
@@ -46,6 +45,8 @@ def software() -> dict[str, str]:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             versions[name] = "not installed"
+    import scipy.linalg  # noqa: F401  # so that each job has loaded the BLAS of scipy
+
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     blas = sorted({f"{pool['internal_api']} {pool['version']}" for pool in pools})
     return versions | {"blas": ", ".join(blas) or "not known"}

@@ -80,12 +80,12 @@ def figure_3(
 ) -> pd.DataFrame:
     """Return expected metrics by true rank; columns metric, negatives, rank, expected.
 
-    Exact ones have m = n - 1.
+    Exact ones have m = n - 1. Samples of as many negatives or more are left out.
     """
     rank = _ranks_to_draw(min(candidates, zoom), 100)
     curves = []
     for label in metrics:
-        for m in negatives:
+        for m in [m for m in negatives if m < candidates - 1]:
             expected = expected_metric(
                 rank, candidates, SamplingDesign(m, replacement=True), metric(label)
             )

@@ -62,6 +62,6 @@ def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_fi
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
-    assert "recommenders.W.shrinkage: must be 0 or more, not -1" in ran.stdout
+    assert "recommenders.W.shrinkage: -1 is less than the minimum of 0" in ran.stdout
     table = exact_ranks(tmp_path / "ranks.csv")
     assert (table.above.tolist(), table.tied.tolist()) == ([0] * 14, [0] * 14)

@@ -5,6 +5,7 @@ One line names the file, and nothing is written.
 
 import gzip
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,6 +154,7 @@ def whole(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(whole)
+    shutil.rmtree("made", ignore_errors=True)
     return whole
 
 

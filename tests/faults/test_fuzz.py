@@ -39,6 +39,7 @@ from sampled_metrics_study.recommenders.models import (
     SparseSimilarityModel,
     read_model,
 )
+from sampled_metrics_study.schemas import check
 
 SECONDS = 20  # within which every input has to have a result
 EXAMPLES = 1000  # inputs that are made of a seed
@@ -169,11 +170,12 @@ def check_ranks(content: bytes) -> None:
 
 def check_address(text: str) -> None:
     try:
-        wheel = archives.parse_address(text)
+        check(
+            [text], SCHEMA["properties"]["datasets"]["additionalProperties"]["properties"]["urls"]
+        )
     except SampledMetricsError:
-        archives.require_addresses([text])
-    else:
-        assert not wheel.name.startswith("-")
+        return
+    assert not archives.parse_address(text)[0].startswith("-")
     assert "/" not in archives.file_name(text)
 
 

@@ -6,7 +6,7 @@ import pytest
 from read_figures import assert_texts_are_apart
 from small_tables import table_of
 
-from sampled_metrics_study.dataset_figures import default_sizes
+from sampled_metrics_study.dataset_figures import default_sizes, figure_5
 from sampled_metrics_study.figures import Ends, draw
 
 
@@ -25,6 +25,17 @@ def test_sizes_are_those_that_the_user_with_fewest_candidates_allows(candidates,
     fewest = {"A": candidates + 7, "B": candidates}
     tables = {name: table_of([(n, 0, 0), (n + 5, 0, 0)]) for name, n in fewest.items()}
     assert default_sizes(tables, steps) == sizes
+
+
+def test_the_edges_of_figure_5_may_be_in_any_order():
+    ranks = {"A": table_of([(100, 0, 0), (100, 4, 0), (100, 30, 0), (100, 80, 0)])}
+    table = figure_5(ranks, [20, 3])
+    assert dict(zip(table["bucket"], table["events"], strict=True)) == {
+        "1–3": 1,
+        "4–20": 1,
+        "21 to half": 1,
+        "worse half": 1,
+    }
 
 
 def side(values: dict[str, float], reach: float) -> Ends:

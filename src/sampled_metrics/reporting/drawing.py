@@ -133,14 +133,15 @@ def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
     The same figure gives the same bytes.
     """
     layout = figure.get_layout_engine()
-    if layout is not None:  # once for all formats
-        layout.execute(figure)
-        with mpl.rc_context({"figure.constrained_layout.use": False}):
+    # figures are laid out once for all formats: with this setting, savefig would go back to it
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        if layout is not None:
+            layout.execute(figure)
             figure.set_layout_engine(None)
-    for path in paths:
-        timeless = _TIMELESS[check_ending(path)]
-        with file_io.atomic_write(path) as temporary:
-            figure.savefig(temporary, metadata=timeless)
+        for path in paths:
+            timeless = _TIMELESS[check_ending(path)]
+            with file_io.atomic_write(path) as temporary:
+                figure.savefig(temporary, metadata=timeless)
 
 
 @styled

@@ -13,7 +13,6 @@ can be reached.
 import gzip
 import hashlib
 import io
-import re
 import struct
 import zipfile
 import zlib
@@ -21,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
-from sampled_metrics.errors import ConfigError, DataError, reason
+from sampled_metrics.errors import DataError, reason
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -35,8 +34,6 @@ MAX_BYTES = 16 * 2**30
 Unpack a larger file by hand, and name the unpacked file.
 """
 
-# zipfile unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros
-_UNSUPPORTED = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
 _MAX_LISTED = 10
 
 # What zipfile, gzip and zlib raise on damaged, truncated or unsupported content.
@@ -163,11 +160,10 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> _Me
         raise DataError(
             f"{name}: unpacks to {entry.file_size} bytes, more than the {MAX_BYTES} bytes allowed"
         )
+    # zipfile unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        kind = _UNSUPPORTED.get(entry.compress_type, f"kind {entry.compress_type}")
         raise DataError(
-            f"{name}: its compression ({kind}) is not supported; pack it again with deflate, "
-            "zip's default"
+            f"{name}: its compression is not supported; pack it again with deflate, zip's default"
         )
     with _damage_named(name):  # zipfile stops at the declared size and then compares the CRC
         return _MemberStream(cast(io.BufferedIOBase, archive.open(entry)), name, entry.file_size)
@@ -205,54 +201,24 @@ def _beginning(path: Path) -> bytes:
 
 SCHEME = "pypi:"
 
-_WORD = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"  # never an option of pip
-_ADDRESS = re.compile(
-    rf"{SCHEME}(?P<name>{_WORD})==(?P<version>{_WORD})!(?P<member>[^\s!](?:.*\S)?)"
-)
 
-
-class Wheel(NamedTuple):
-    """Name and version of a package, and the name of a file inside its wheel."""
-
-    name: str
-    version: str
-    member: str
-
-
-def parse_address(address: str) -> Wheel:
-    """Read an address.
-
-    Raises:
-        ConfigError: it is malformed.
-    """
-    match = _ADDRESS.fullmatch(address)
-    if match is None:
-        raise ConfigError(
-            f"{address!r} is not {SCHEME}NAME==VERSION!MEMBER, name and version of letters, "
-            "digits, '.', '_' and '-'"
-        )
-    return Wheel(**match.groupdict())
+def parse_address(address: str) -> tuple[str, str]:
+    """Return what a `pypi:` address names: the package with its version, and the member."""
+    package, _, member = address.removeprefix(SCHEME).partition("!")
+    return package, member
 
 
 def file_name(url: str) -> str:
-    """Return the name of the file at an address.
-
-    Raises:
-        ConfigError: it is a malformed address of a wheel.
-    """
-    if not url.startswith(SCHEME):
-        return url.rsplit("/", 1)[-1]
-    wheel = parse_address(url)
-    return f"{wheel.name}-{wheel.version}.whl"
+    """Return the name of the file at an address."""
+    if url.startswith(SCHEME):
+        package, _ = parse_address(url)
+        return package.replace("==", "-") + ".whl"
+    return url.rsplit("/", 1)[-1]
 
 
 def member(urls: Sequence[str]) -> str | None:
-    """Return the member of the archive that the first address of a wheel names; None without one.
-
-    Raises:
-        ConfigError: one is a malformed address of a wheel.
-    """
-    return next((parse_address(url).member for url in urls if url.startswith(SCHEME)), None)
+    """Return the member that the first address of a wheel names; None without one."""
+    return next((parse_address(url)[1] for url in urls if url.startswith(SCHEME)), None)
 
 
 def digests(path: Path) -> dict[str, str]:
@@ -281,7 +247,7 @@ def verify(
     """
     try:
         actual = digests(path)
-        fault = fault_of(path, expected_digests(md5, sha256), actual)
+        fault = fault_of(path, md5, sha256, actual)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if fault is not None:
@@ -292,47 +258,13 @@ def verify(
     return actual
 
 
-def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None:
-    """Check that there are addresses, and that each may be downloaded from.
-
-    Args:
-        urls: the addresses.
-        key: their name in messages.
-
-    Raises:
-        ConfigError: there is no address, or one is malformed.
-    """
-    if not urls:
-        raise ConfigError(
-            f"{key}: there is no address to download from; give one, or set `path` to a copy"
-        )
-    for url in urls:
-        if url.startswith(SCHEME):
-            try:
-                parse_address(url)
-            except ConfigError as error:
-                raise ConfigError(f"{key}: {error}") from None
-        elif not url.startswith(("https://", "http://")):
-            raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
-        elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", file_name(url)):
-            raise ConfigError(
-                f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -"
-            )
-
-
-def expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
-    """Return the digests that are known, by algorithm."""
-    digests = {"md5": md5, "sha256": sha256}
-    return {
-        algorithm: digest.lower() for algorithm, digest in digests.items() if digest is not None
-    }
-
-
-def fault_of(path: Path, expected: dict[str, str], actual: Mapping[str, str]) -> str | None:
+def fault_of(
+    path: Path, md5: str | None, sha256: str | None, actual: Mapping[str, str]
+) -> str | None:
     """Return the reason why a file with these digests is not the expected one; None if it is."""
     web_page = "this is a web page, not the data set" if is_web_page(path) else None
-    for algorithm, digest in expected.items():
-        if actual[algorithm] != digest:
+    for algorithm, digest in {"md5": md5, "sha256": sha256}.items():
+        if digest is not None and actual[algorithm] != digest.lower():
             fault = web_page or "the file is damaged or is not the one configured"
             return f"{algorithm} is {actual[algorithm]}, expected {digest}: {fault}"
-    return None if expected else web_page
+    return None if md5 or sha256 else web_page

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,13 +19,10 @@ from sampled_metrics.running import terminal_bar
 from sampled_metrics_study.data.archives import (
     MAX_BYTES,
     SCHEME,
-    Wheel,
     digests,
-    expected_digests,
     fault_of,
     file_name,
     parse_address,
-    require_addresses,
 )
 
 TIMEOUT = (10.0, 60.0)
@@ -59,23 +55,20 @@ def download(
 
     Args:
         urls: https or http addresses of the same file, or `pypi:` addresses of the same wheel,
-            tried in turn.
+            tried in turn, as the schema of the config allows them.
         destination: path of the file; missing folders are made.
         md5: expected digest in hexadecimal, or None.
         sha256: the same for SHA-256.
 
     Raises:
-        ConfigError: there is no address, or one is neither https nor http nor that of a wheel.
         DownloadError: no address gave the file.
         WriteError: the file cannot be written.
     """
-    require_addresses(urls)
-    expected = expected_digests(md5, sha256)
     reasons = []
     with file_io.atomic_write(destination) as temporary:
         for url in urls:
             try:
-                _fetch(url, temporary, expected)
+                _fetch(url, temporary, md5, sha256)
             except DownloadError as error:
                 reasons.append(f"{url}: {error}")
             else:
@@ -86,30 +79,24 @@ def download(
         )
 
 
-def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
+def _fetch(url: str, path: Path, md5: str | None, sha256: str | None) -> None:
     """Write the file at an address to `path`, and verify it."""
     # pooch would keep an existing file, such as the wrong one of another address
     path.unlink(missing_ok=True)
     if url.startswith(SCHEME):
-        _fetch_wheel(parse_address(url), path)
+        package, _ = parse_address(url)
+        _fetch_wheel(package, path)
     else:
-        _fetch_http(url, path, bool(expected))
-    fault = fault_of(path, expected, digests(path))
+        _fetch_http(url, path, has_checksum=bool(md5 or sha256))
+    fault = fault_of(path, md5, sha256, digests(path))
     if fault is not None:
         raise DownloadError(fault)
 
 
-def _fetch_wheel(wheel: Wheel, destination: Path) -> None:
+def _fetch_wheel(package: str, destination: Path) -> None:
     """Download a wheel for every platform by pip, from the index that pip is configured for."""
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=destination.parent) as folder:
-        command = [
-            sys.executable,
-            *_PIP,
-            *_DOWNLOAD,
-            "--dest",
-            folder,
-            f"{wheel.name}=={wheel.version}",
-        ]
+        command = [sys.executable, *_PIP, *_DOWNLOAD, "--dest", folder, "--", package]
         try:
             ran = subprocess.run(
                 command,
@@ -123,27 +110,19 @@ def _fetch_wheel(wheel: Wheel, destination: Path) -> None:
             raise DownloadError(f"pip takes more than {_PIP_SECONDS:g} seconds") from None
         files = list(Path(folder).glob("*.whl"))
         if ran.returncode != 0 or len(files) != 1:
-            raise DownloadError(_reason(ran.stderr, wheel))
+            raise DownloadError(_reason(ran.stderr))
         os.replace(files[0], destination)
 
 
-def _reason(output: str, wheel: Wheel) -> str:
+def _reason(output: str) -> str:
     """Return one line that explains the output of pip."""
-    if "No module named pip" in output:
-        return f"{Path(sys.executable).name} has no pip; install it (`python -m ensurepip`)"
     if "connection broken by" in output:
         return "pip cannot reach the package index"
-    if "No matching distribution found" in output:
-        match = re.search(r"\(from versions: (.*)\)", output)
-        versions = match[1] if match else "none"
-        return (
-            f"the package index has no wheel {wheel.name}=={wheel.version} for every platform "
-            f"(versions: {versions})"
-        )
-    errors = [
-        line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")
-    ]
-    return "pip: " + (errors[-1] if errors else "it failed without a reason")
+    lines = output.splitlines() or ["it failed without a reason"]
+    errors = [line for line in lines if line.startswith("ERROR: ")]
+    # of a version that is not there, the first error lists those that are
+    line = errors[0] if errors else lines[-1]
+    return f"pip: {line.removeprefix('ERROR: ')}"
 
 
 def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sampled_metrics.checks import require_candidates
+from sampled_metrics.checks import Ints, require_candidates
 from sampled_metrics.core.data.tables import Rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.split import Split
@@ -20,34 +21,25 @@ _LARGEST_FILE = 2**25  # bytes
 _MOST_ROWS = 2_000_000
 
 
-def require_negatives(split: Split, dataset: str, config: Mapping[str, Any]) -> None:
+def require_negatives(
+    candidates: Ints, users: NDArray[Any], dataset: str, config: Mapping[str, Any]
+) -> None:
     """Refuse more negatives than a user has other candidates.
 
     Args:
-        split: the split of the dataset.
-        dataset: its name.
+        candidates: (events,) the candidates of each held-out item of a dataset.
+        users: (events,) their users.
+        dataset: the name of the dataset.
         config: the whole config of the study.
 
     Raises:
-        DataError: `sampling.negatives`, or each of the sizes of Figure 6, is too large.
+        ConfigError: `sampling.negatives`, or each of the sizes of Figure 6, is too large.
     """
-    sampling = config["sampling"]
-    try:
-        require_candidates(
-            split.candidates,
-            int(np.max(sampling["negatives"])),
-            sampling["replacement"],
-            split.user_ids[split.user],
-        )
-    except DataError as error:
-        raise DataError(f"sampling.negatives, dataset {dataset}: {error}") from None
-    sizes = _sizes_of_figure_6(config)
-    fewest = int(split.candidates.min()) - 1
-    if sizes and min(sizes) > fewest and not sampling["replacement"]:
-        raise DataError(
-            f"figures.figure-6.negatives, dataset {dataset}: each is above {fewest}, the fewest "
-            "negatives of a user"
-        )
+    for key, m in _needed(config).items():
+        try:
+            require_candidates(candidates, m, config["sampling"]["replacement"], users)
+        except DataError as error:
+            raise ConfigError(f"{key}, dataset {dataset}: {error}") from None
 
 
 def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
@@ -68,7 +60,7 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
             return None
         chunk = next(_chunks(entry), None)
         # a user with half of the items is rare; the split tells of it
-        if chunk is None or _most_negatives(config) <= len(np.unique(chunk.items)) / 2:
+        if chunk is None or max(_needed(config).values()) <= len(np.unique(chunk.items)) / 2:
             return None
         # all are read first, so that nothing is computed from a file of too many rows
         chunks = list(_chunks(entry))
@@ -80,16 +72,16 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
         return None
 
 
-def _most_negatives(config: Mapping[str, Any]) -> int:
-    """Return the largest m that each user needs candidates for."""
-    smallest = min(_sizes_of_figure_6(config), default=0)
-    return max(int(np.max(config["sampling"]["negatives"])), smallest)
+def _needed(config: Mapping[str, Any]) -> dict[str, int]:
+    """Return the m that each user needs candidates for, by the key that states it.
 
-
-def _sizes_of_figure_6(config: Mapping[str, Any]) -> list[int]:
-    """Return the sample sizes that the config states for Figure 6."""
-    figure_6 = config["figures"]["figure-6"]
-    return (figure_6 and figure_6["negatives"]) or []
+    Figure 6 leaves out sizes that are too large, but not all of them.
+    """
+    figure_6 = config["figures"]["figure-6"] or {"negatives": None}
+    return {
+        "sampling.negatives": int(np.max(config["sampling"]["negatives"])),
+        "figures.figure-6.negatives": min(figure_6["negatives"] or [0]),
+    }
 
 
 def _chunks(entry: Mapping[str, Any]) -> Iterator[EventChunk]:

@@ -22,7 +22,7 @@ class ColumnError(DataError):
 
 
 def require_columns(
-    place: str, header: Sequence[str | int], columns: Collection[str | int], hint: str = ""
+    place: str, header: Sequence[str | int], columns: Collection[str | int]
 ) -> None:
     """Raise ColumnError unless a table has each of `columns` exactly once.
 
@@ -34,7 +34,7 @@ def require_columns(
             names = ", ".join(f"{name!r:.80}" for name in header[:_SHOWN_COLUMNS])
             more = ", …" if len(header) > _SHOWN_COLUMNS else ""
             raise ColumnError(
-                f"{place}: there is {number} column {column!r}; the columns are {names}{more}{hint}"
+                f"{place}: there is {number} column {column!r}; the columns are {names}{more}"
             )
 
 
@@ -168,25 +168,13 @@ def _frame(
 
 def _require_keys(place: str, parsed: Mapping[str, Any], keys: Collection[str]) -> None:
     """Raise ColumnError unless an object has these keys, and none has the values of all rows."""
-    require_columns(place, list(parsed), keys, _hint_on_lists(parsed))
+    require_columns(place, list(parsed), keys)
     for key in keys:
         if isinstance(parsed[key], dict):
             raise ColumnError(
                 f"{place}: {key!r:.80} has an object, as DataFrame.to_json writes a column; write "
                 "with orient='records'"
             )
-
-
-def _hint_on_lists(parsed: Mapping[str, Any]) -> str:
-    """Return what to write where a line has a list of events in an object, as in OTTO's files."""
-    for key, value in parsed.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            keys = ", ".join(map(str, value[0]))
-            return (
-                f"; {key!r:.80} is a list of objects with {keys:.80}, as in OTTO's files: write a "
-                "line for each of them"
-            )
-    return ""
 
 
 def _object(line: bytes) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class PrecomputedRanks(Recommender):
         "the dataset",
         type="string",
         minLength=1,
+        format="path",
     )
     candidates: int | None = parameter(
         "n, the candidates of every held-out item, for a file without that column", **COUNT

@@ -15,7 +15,7 @@ import hostile_server as answers
 import pytest
 from hostile_server import CONTENT, WEB_PAGE, honest, serving
 
-from sampled_metrics.errors import ConfigError, DataError, DownloadError, WriteError
+from sampled_metrics.errors import DataError, DownloadError, WriteError
 from sampled_metrics_study.data import archives, downloads
 from sampled_metrics_study.data.archives import open_member, verify
 from sampled_metrics_study.data.downloads import download
@@ -189,34 +189,6 @@ def test_a_folder_that_cannot_be_made(destination):
         download(["https://127.0.0.1:1/ml-1m.zip"], destination / "a.zip")
 
 
-MALFORMED = [
-    "data",
-    "data==1!",
-    "-r==1!x",
-    "../data==1!x",
-]
-
-
-@pytest.mark.parametrize(
-    ("urls", "says"),
-    [
-        (["ftp://x/x", "x.zip", ""], " is not an https:// or http:// address"),
-        (["https://x/", "https://x/..", "https://x/a?b=c"], "does not end in the name of a file"),
-        (
-            [f"pypi:{rest}" for rest in [*MALFORMED, "data==1!x\n"]],
-            "is not pypi:NAME==VERSION!ME",
-        ),
-    ],
-    ids=["not https or http", "no file name", "not a wheel"],
-)
-def test_an_address_that_cannot_be_is_refused_before_anything_is_fetched(destination, urls, says):
-    with serving(honest) as server:
-        for url in urls:
-            with pytest.raises(ConfigError, match=rf"^datasets\.\*\.urls: .*{says}"):
-                download([server.url, url], destination)
-    assert server.requests == 0
-
-
 def test_addresses_of_wheels():
     assert archives.member(["https://example.org/a.whl", "pypi:a==1!x", "pypi:a==1!y"]) == "x"
     assert archives.member(["https://example.org/a.whl!z"]) is None
@@ -271,13 +243,14 @@ ERROR: No matching distribution found for data==2
     [
         (
             NONE.format("0.1, 1.0"),
-            "the package index has no wheel data==2 for every platform (versions: 0.1, 1.0)",
+            "pip: Could not find a version that satisfies the requirement data==2 (from versions: "
+            "0.1, 1.0)",
         ),
         (
             f"connection broken by 'NewConnectionError('\n{NONE.format('')}",
             "pip cannot reach the package index",
         ),
-        ("ERROR: one\nERROR: THESE PACKAGES DO NOT MATCH\n", "pip: THESE PACKAGES DO NOT MATCH"),
+        ("a line\nERROR: THESE PACKAGES DO NOT MATCH\n", "pip: THESE PACKAGES DO NOT MATCH"),
         ("", "pip: it failed without a reason"),  # and ends well, but leaves no wheel
     ],
     ids=["no such version", "no connection", "another error", "no wheel"],
@@ -292,7 +265,7 @@ def test_the_messages_of_pip_itself(destination, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
     for pip, says in (
         ((*downloads._PIP[:-1], "1"), "pip cannot reach the package index"),
-        (("-S", "-I", "-m", "pip"), "has no pip"),  # nor has Python any package then
+        (("-S", "-I", "-m", "pip"), "No module named pip"),  # nor has Python any package then
     ):
         monkeypatch.setattr(downloads, "_PIP", pip)
         assert says in error_of(["pypi:data==1.0!x"], destination)
@@ -303,4 +276,4 @@ def test_the_message_of_an_index_without_the_package(destination, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     message = error_of(["pypi:no-such-data==1.0!x"], destination)
-    assert "has no wheel no-such-data==1.0 for every platform (versions: none)" in message
+    assert "requirement no-such-data==1.0 (from versions: none)" in message

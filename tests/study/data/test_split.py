@@ -98,11 +98,10 @@ def test_what_a_split_is():
             "first",
             "none of the 2 users has an event to train on and",
         ),
-        (ROWS, True, "last-event", "middle", "unknown tie rule 'middle'; it may be first, last"),
         (ROWS, False, "last-event", "first", "last-event needs .*strategy random-event"),
         (ROWS, False, "global-time", "first", r"^split\.strategy: global-time needs ti"),
     ],
-    ids=["nothing to train on", "one event each", "unknown rule", "no times", "no global times"],
+    ids=["nothing to train on", "one event each", "no times", "no global times"],
 )
 def test_refused(rows, times, strategy, ties, says):
     with pytest.raises(DataError if len(rows) == 2 else ConfigError, match=says):

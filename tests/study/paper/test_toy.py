@@ -86,7 +86,8 @@ def test_figures_2_and_3_are_expectations_over_binomial_ranks():
     for row in table.itertuples():
         values = [expected(row.metric, row.negatives, rank, 11) for rank in RANKS[row.recommender]]
         assert row.expected == pytest.approx(np.mean(values))
-    table = toy_figures.figure_3(50, ["ap", "auc"], [1, 5], 20)
+    # m = 49 are all others, whose metric is exact, and more cannot be drawn
+    table = toy_figures.figure_3(50, ["ap", "auc"], [1, 5, 49, 80], 20)
     assert sorted(set(table["negatives"])) == [1, 5, 49]
     for row in table.itertuples():
         exact = {"ap": 1 / row.rank, "auc": (50 - row.rank) / 49}[row.metric]

@@ -158,5 +158,5 @@ def test_two_modules_with_their_own_configs(finished: Project, folder: Path) -> 
     ran = run(folder, *SNAKEMAKE, "-n")
     assert ran.returncode != 0
     said = ran.stdout + ran.stderr
-    assert "error: config: (top level): lacks the key 'recommenders'" in said.splitlines()
+    assert "error: config: (top level): 'recommenders' is a required property" in said.splitlines()
     assert "Traceback" not in said
