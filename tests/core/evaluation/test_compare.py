@@ -66,20 +66,16 @@ def test_users_are_paired_by_name_wherever_both_say_theirs():
     for ids in (users, [str(user) for user in users]):
         table = compare(frame(A, ids), frame_b, candidates=50)
         pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
-        assert len(values_of_kinds(table, "paired-by-user")) == 1
+        assert values_of_kinds(table, "paired-by-position") == []
         assert len(values_of_kinds(plain, "paired-by-position")) == 1
 
 
 def test_the_finding_names_the_tables_that_are_paired_by_position():
-    """The first table with users is that with which tables without users are paired."""
     users = np.arange(10, 16)
     tables = {"plain": sm.exact_ranks(A, candidates=50)}
     tables |= {name: sm.exact_ranks(frame(A, users), candidates=50) for name in ("named", "other")}
     result = sm.compare(tables, metrics="auc")
-    [by_user] = values_of_kinds(result, "paired-by-user")
-    [by_position] = values_of_kinds(result, "paired-by-position")
-    assert by_user == {"tables": ["named", "other"], "are_all": False}
-    assert by_position == {"tables": ["plain", "named"], "without": ["plain"]}
+    assert values_of_kinds(result, "paired-by-position") == [{"without": ["plain"]}]
 
 
 def test_users_are_paired_by_position_where_one_does_not_name_its_users():

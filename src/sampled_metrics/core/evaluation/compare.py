@@ -140,7 +140,7 @@ def compare(
 
     The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the
     ranks of the first and the second recommender. Users are paired by the column user if both have
-    one, else by position; a remark says which.
+    one, else by position, which a remark says.
 
     Of more than two recommenders, all pairs are compared. The intervals of a metric hold together
     for all of its pairs, by the largest of several t or, for strict bounds and several seeds,

@@ -496,20 +496,12 @@ KINDS: tuple[Kind, ...] = (
         action="name the column of the users if users have several rows",
     ),
     Kind(
-        "paired-by-user",
-        REMARK,
-        "Users are paired by the column user.",
-        when="the users of tables are paired by the column user",
-        action="nothing",
-        values="tables: their names; are_all: whether they are all that are compared",
-    ),
-    Kind(
         "paired-by-position",
         REMARK,
         "Users are paired by position: row i of each table is taken to be the same user.",
         when="a table has no column user",
         action="add the column user, or make sure that the rows have the same order",
-        values="tables: those that are paired so; without: those of them that have no column user",
+        values="without: the tables that have no column user",
     ),
     # --- what was read
     Kind(

@@ -36,7 +36,7 @@ from sampled_metrics.core.ranks.table import (
     OutcomeValues,
     Ranked,
     checked_users,
-    pair_users,
+    numbers_in,
     span,
 )
 from sampled_metrics.errors import DataError
@@ -404,7 +404,7 @@ def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
         if not np.array_equal(table.users, np.arange(1, len(table) + 1))
     ]
     for name_a, name_b in itertools.pairwise(named):
-        pair_users(tables[name_a], tables[name_b], (name_a, name_b))
+        numbers_in(tables[name_a], tables[name_b], (name_a, name_b))
     for name_a, name_b in itertools.pairwise(tables):
         n_a = np.sort(tables[name_a].candidates)
         n_b = np.sort(tables[name_b].candidates)
