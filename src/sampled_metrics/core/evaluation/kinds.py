@@ -115,15 +115,6 @@ KINDS: tuple[Kind, ...] = (
         values="pairs: in words; inference",
     ),
     Kind(
-        "higher",
-        REMARK,
-        "{ranks} put the held-out item higher with {names[1]} for {higher_b!p} of the users, and "
-        "with {names[0]} for {higher_a!p}.",
-        when="two recommenders are compared with a margin",
-        action="compare the shares with the difference: a few users may decide it",
-        values="higher_a, higher_b: shares of users; ranks: exact or sampled, in words",
-    ),
-    Kind(
         "family",
         REMARK,
         "The intervals of {metric_of} hold together at {confidence} for its {pairs} pairs "
