@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.checks import Floats, Ints, refuse_masked, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
-from sampled_metrics.core.data.labels import INDEX, has_labels, with_index
+from sampled_metrics.core.data.labels import has_labels, with_index
 from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.lookup import values_of_rows
@@ -242,10 +242,7 @@ class Columns:
         Raises DataError if a cell is not a whole number of `lowest` or more.
         """
         values = self[column]
-        if _is_numpy(values, "iuf"):
-            numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)
-        else:
-            numbers = pd.to_numeric(as_text(values), errors="coerce").to_numpy()
+        numbers = _as_numbers(values, "iuf")
         with np.errstate(invalid="ignore"):
             is_whole = (numbers >= lowest) & (numbers == np.floor(numbers)) & (numbers < 2**53)
 
@@ -263,8 +260,7 @@ class Columns:
         Raises DataError if a cell is not a number of `lowest` or more.
         """
         values = self[column]
-        texts = values if _is_numpy(values, "iufb") else as_text(values)
-        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
+        numbers = _as_numbers(values, "iufb").astype(np.float64)
         limit = "" if lowest == -np.inf else f" of {lowest:g} or more"
         name = self.called(column)
         refuse_rows(
@@ -385,7 +381,7 @@ class Columns:
 
         The column of an index without a name, which `to_csv` writes, is not counted.
         """
-        sources = {*map(self._source, used), self.grouped_by, INDEX}
+        sources = {*map(self._source, used), self.grouped_by, ""}
         return [column for column in self.frame.columns.unique() if column not in sources]
 
     def remarks_on_ranks(self, above: Ints, **arguments: PerUser | None) -> tuple[Finding, ...]:
@@ -539,6 +535,13 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
             f"{name}: {column} must have one dimension, with a whole number for each user"
         )
     return Columns(name, pd.DataFrame({column: numbers}), lambda row: f"{name}, row {row + 1}")
+
+
+def _as_numbers(values: pd.Series, kinds: str) -> NDArray[Any]:
+    """Return cells of one of the kinds as they are, and others as the numbers of their text."""
+    if _is_numpy(values, kinds):
+        return values.to_numpy()
+    return np.asarray(pd.to_numeric(as_text(values), errors="coerce"))
 
 
 def _is_numpy(values: pd.Series, kinds: str) -> bool:

@@ -135,20 +135,12 @@ class Table(ABC):
     @property
     def notes(self) -> tuple[str, ...]:
         """Return sentences on how the table was read."""
-        return self._in_words("remarks")
+        return tuple(words().remarks(self.findings, words().Setting()))
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """Return sentences on what would make all results wrong."""
-        return self._in_words("cautions")
-
-    def _in_words(self, function: str) -> tuple[str, ...]:
-        """Return the findings as sentences, by a function of the words.
-
-        The words lie in a layer above.
-        """
-        wording: Any = words()
-        return getattr(wording, function)(self.findings, wording.Setting())
+        return tuple(words().cautions(self.findings, words().Setting()))
 
     def _repr_html_(self) -> str | None:
         show = renderer("page")
