@@ -160,6 +160,7 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	$(BIN)/python tests/docs_blocks.py
+	$(BIN)/python docs/notebook.py
 	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/architecture.py
 	$(BIN)/python tests/frozen_sentences.py

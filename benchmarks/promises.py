@@ -217,7 +217,7 @@ def promises() -> Iterator[Promise]:
     yield from of_samples(comparison)
     yield from of_published_values()
     plan = Promise(
-        "plan", say.plan, 2000, ("width", *CHANCES), recommenders=2, equal="no", pilot=600
+        "plan", say.plan, 600, ("width", *CHANCES), recommenders=2, equal="no", pilot=600
     )
     yield replace(plan, name="plan, all candidates", way="all candidates")
     for way in ("all candidates", "stop at k", "stages"):
@@ -248,19 +248,20 @@ def of_pilots() -> Iterator[tuple[Promise, Population]]:
         (hit, 0.01, 600),
         (hit, 0.05, 600),
     ):
-        yield replace(promise, pilot=pilot), Population((laws.hits(share, promise.n),))
+        evaluated = replace(promise, users=pilot, pilot=pilot)
+        yield evaluated, Population((laws.hits(share, promise.n),))
     rare = laws.law(laws.ranks(1, share=0.01), laws.ranks(501, 1000, share=0.99))
-    yield replace(plan, planned="ap", pilot=150), Population((rare,))
-    stages = replace(hit, name="plan of stages, stages", way="stages", depth=100.0, pilot=200)
+    yield replace(plan, planned="ap", users=150, pilot=150), Population((rare,))
+    stages = replace(
+        hit, name="plan of stages, stages", way="stages", depth=100.0, users=200, pilot=200
+    )
     yield stages, Population((laws.hits(0.05, hit.n),))
     for estimator, m in (("uncorrected", 50), ("bv-0.1", 100), ("decreasing", 20)):
-        way = replace(
-            hit, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator, pilot=60
-        )
-        yield way, Population((laws.hits(0.02, hit.n),))
-    equal = Promise("advice of a plan", say.advice, 2000, recommenders=2, equal="law", pilot=600)
+        way = replace(hit, name=f"plan, {estimator}", way="negatives", m=m, estimator=estimator)
+        yield replace(way, users=60, pilot=60), Population((laws.hits(0.02, hit.n),))
+    equal = Promise("advice of a plan", say.advice, 600, recommenders=2, equal="law", pilot=600)
     for pilot in (100, 600):
-        yield replace(equal, pilot=pilot), Population((laws.usual(equal.n)[0],))
+        yield replace(equal, users=pilot, pilot=pilot), Population((laws.usual(equal.n)[0],))
     yield replace(equal, planned="recall@1"), Population((laws.hits(0.01, equal.n),))
 
 

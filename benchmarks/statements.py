@@ -154,7 +154,12 @@ def plan(promise: Promise, sides: np.ndarray, truths: Truths, seed: int) -> dict
         truth = truths_of_label[seed % len(truths_of_label)]
         low = row[f"{label}_low"]
         high = row[f"{label}_high"]
-        statements[label] = Statement(low - truth, high - truth)
+        if np.isnan(low):  # the plan says that the pilot does not know it
+            statements[label] = Statement(-np.inf, np.inf)
+        else:
+            # a chance is known up to one evaluation
+            slack = 1 / EVALUATIONS if label in CHANCES else 0.0
+            statements[label] = Statement(low - slack - truth, high + slack - truth)
     return statements
 
 

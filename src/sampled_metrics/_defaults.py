@@ -7,11 +7,7 @@ DEFAULT_METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
 
 DEFAULT_ESTIMATORS = ("decreasing", "free")
-"""The default estimators.
-
-Their intervals are of the truth: if better ranks are more frequent in the better half, and without
-an assumption.
-"""
+"""The default estimators, whose intervals hold the true metric under an assumption each."""
 
 PUBLISHED = (*DEFAULT_ESTIMATORS, "uncorrected")
 """The default estimators of published values: among all candidates, and in a sample."""

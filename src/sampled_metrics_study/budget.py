@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from sampled_metrics._defaults import DEFAULT_ESTIMATORS
 from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.planning.figure import way_style
@@ -37,9 +38,6 @@ WAYS = {
     "free": "negatives, free",
 }
 """The ways to spend scores, as the figure names them; those of negatives by their estimators."""
-
-ESTIMATORS = ["decreasing", "free"]
-"""The estimators of the ways with negatives."""
 
 _BLOCK_SCORES = 2**26  # scores of a block of users
 _COLUMNS = 3  # panels in a row
@@ -98,7 +96,7 @@ def bought(
         "depths": depths,
         "negatives": negatives,
         "replacement": replacement,
-        "estimators": ESTIMATORS,
+        "estimators": DEFAULT_ESTIMATORS,
     }
     tables = []
     for name in progress(list(pilots)):
@@ -216,7 +214,7 @@ def _lines(panel: Axes, table: pd.DataFrame, column: str) -> None:
         if len(line):
             ends = 100 * line[[f"{column}_low", f"{column}_high"]].to_numpy()
             shifted = line["scores"] * _APART ** (index - (len(WAYS) - 1) / 2)
-            look = way_style("negatives" if way in ESTIMATORS else way, way)
+            look = way_style("negatives" if way in DEFAULT_ESTIMATORS else way, way)
             panel.vlines(shifted, *ends.T, color=look["color"], linewidth=0.9, label="_")
             for end in ends.T:
                 panel.plot(shifted, end, label="_", **look | _END)

@@ -39,10 +39,10 @@ from sampled_metrics.running import on_one_thread
 if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
     from matplotlib.figure import Figure
 
-ESTIMATORS = ("decreasing", "free", "uncorrected")
+REPORTED = ("decreasing", "free", "uncorrected")
 """Estimators of sampled ranks that are always shown."""
 
-MORE_ESTIMATORS = ("bv-0.1", "mle")
+MORE_REPORTED = ("bv-0.1", "mle")
 """Estimators of sampled ranks that are shown if they are valid for the sample."""
 
 _LEADING = ("group", "inference", "metric", "a", "b", "conclusion", "size")
@@ -122,7 +122,7 @@ def report(
 
     grouped = dict[str, Result]()
     if groups and example.is_sampled:  # the values are strict bounds
-        strict = correct(ranks, estimators=ESTIMATORS[0], groups=groups, **shared)
+        strict = correct(ranks, estimators=REPORTED[0], groups=groups, **shared)
         grouped["Metrics by group"] = strict
     elif groups:
         grouped["Metrics by group"] = evaluate(ranks, groups=groups, **shared)
@@ -254,9 +254,9 @@ def _histograms(recommenders: Sequence[Runs], is_sampled: bool, drawn: _Drawn) -
 
 def _valid_estimators(recommenders: Sequence[Runs], metrics: Any) -> tuple[list[str], list[str]]:
     """Return the estimators that are valid for all ranks, and why others are left out."""
-    labels = list(ESTIMATORS)
+    labels = list(REPORTED)
     left_out = []
-    for label in MORE_ESTIMATORS:
+    for label in MORE_REPORTED:
         try:
             for runs in recommenders:
                 for table in runs.tables:

@@ -29,7 +29,7 @@ def example():
         "table_1": toy.table_1(Inputs(options)),
         "figure_2": toy_figures.figure_2(ranks, n, TOY_METRICS, SIZES),
         "figure_3": toy_figures.figure_3(n, TOY_METRICS, [1, 1000], 300),
-        "figure_4": toy_figures.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
+        "figure_4": toy_figures.figure_4(n, "ap", 100, sorted(reference.PRINTED_ESTIMATORS)),
     }
 
 
