@@ -765,9 +765,17 @@ def orders_of_groups(
     for verdict in overall:
         if verdict.inference != question:
             continue
-        of_groups = by_pair.get((verdict.metric, verdict.a, verdict.b), [])
-        groups_a = [of_group.group for of_group in of_groups if of_group.better == verdict.a]
-        groups_b = [of_group.group for of_group in of_groups if of_group.better == verdict.b]
+        verdicts_of_groups = by_pair.get((verdict.metric, verdict.a, verdict.b), [])
+        groups_a = [
+            group_verdict.group
+            for group_verdict in verdicts_of_groups
+            if group_verdict.better == verdict.a
+        ]
+        groups_b = [
+            group_verdict.group
+            for group_verdict in verdicts_of_groups
+            if group_verdict.better == verdict.b
+        ]
         groups_of_worse = groups_a if verdict.worse == verdict.a else groups_b
         if groups_a and groups_b:
             groups = {"groups_a": groups_a, "groups_b": groups_b}

@@ -515,8 +515,8 @@ def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...
     supported = [finding for finding in findings if finding.kind == "supported"]
     by_assumption = grouped(supported, lambda finding: finding.values["assumption"])
     smallest = [
-        min(of_runs, key=lambda finding: finding.values["p_value"])
-        for of_runs in by_assumption.values()
+        min(alike_findings, key=lambda finding: finding.values["p_value"])
+        for alike_findings in by_assumption.values()
     ]
     return (*others, *smallest)
 
