@@ -45,6 +45,7 @@ onstart:
 RESULTS = [
     *expand(rules.verify.output, dataset=[name for name in config["study"] if TRAINED[name]]),
     *expand(rules.tables.output, dataset=config["study"], recommender=list(config["recommenders"])),
+    *expand(rules.sample_tables.output, dataset=config["study"]),
     *expand(rules.figures.output, dataset=config["study"]),
     *expand(rules.compared_tables.output, dataset=COMPARED),
     *rules.summary.output,

@@ -26,7 +26,7 @@ class Size(NamedTuple):
 SIZES = {
     "core": Size(95_002, 82_000),
     "lists": Size(2_956, 3_500),
-    "papers": Size(7_886, 10_000),
+    "papers": Size(7_886, 10_500),
     "ranking": Size(25_017, 22_500),
     "reporting": Size(16_041, 13_500),
     "stages": Size(19_462, 14_500),
@@ -35,7 +35,7 @@ SIZES = {
     "adapters": Size(2_801, 3_500),
     "cli": Size(5_850, 5_500),
     "base": Size(5_567, 6_000),
-    STUDY: Size(51_922, 55_000),
+    STUDY: Size(51_922, 56_200),
 }
 """By package: the size at 61786d19, before inputs had one contract, and the limit."""
 NEW = Size(0, 15_000)

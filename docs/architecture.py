@@ -170,7 +170,7 @@ def draw(path: Path = PICTURE) -> None:
 
 
 def beside(package: str) -> list[str]:
-    """Return what a package imports beside the core and the base."""
+    """Return what a package imports besides the core and the base."""
     return [name for name in boxes() if (package, name) in imports() and name not in ("core", BASE)]
 
 

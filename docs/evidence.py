@@ -1,4 +1,4 @@
-"""Set what sampled ranks and printed sampled values say of the true values beside the true ones.
+"""Compare what sampled ranks and printed sampled values say of the true values with the true ones.
 
     python docs/evidence.py printed   # some 25 minutes of CPU time, on all cores
     python docs/evidence.py ranks     # a minute
@@ -210,7 +210,7 @@ def orders(
     """Count the pairs of models that turn between sampled and true values, and those that
     `published` orders.
 
-    A pair is of two models and a metric, with both values of both models. Pairs of the same true
+    A pair has two models and a metric, with both values of both models. Pairs of the same true
     value are left out.
     """
     counts = Counter[str]()
@@ -308,8 +308,8 @@ def case_of(path: Path) -> Case:
 
 
 def are_comparable(case: Case, second: Case) -> bool:
-    """Return whether two cases are of one source and data set, and have ranked as many items for
-    each user.
+    """Return whether two cases have the same source and data set, and rank as many items for each
+    user.
 
     RecBole ranks the items of the history for a sequential model, and not for others.
     """

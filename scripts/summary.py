@@ -61,6 +61,8 @@ def read_studied(
                 exact,
                 read_table(inputs.table_3[index]),
                 read_table(inputs.table_4[index]),
+                read_table(inputs.sample_intervals[index]),
+                read_table(inputs.sample_verdicts[index]),
                 facts,
                 figures,
                 budget=read_table(budgets[name]) if name in budgets else None,

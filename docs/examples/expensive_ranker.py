@@ -2,9 +2,9 @@
 
 python -m docs.examples.expensive_ranker     # in the root of the repository; takes 90 s
 
-The ranker is a small network (`film_ranker`), not a language model. It is in a process of its own
-that answers by HTTP, eight calls at a time. Before each answer it sleeps for 0.25 ms for each pair,
-to be as slow as a larger one.
+The ranker is a small network (`film_ranker`), not a language model. The network is a process of its
+own that answers by HTTP, eight calls at a time. Before each answer it sleeps for 0.25 ms for each
+pair, to be as slow as a larger one.
 """
 
 import json

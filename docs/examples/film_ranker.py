@@ -3,7 +3,7 @@ own.
 
 A network of one hidden layer takes the vectors of a film and of the films that the user rated last.
 The vector of a film is the sum of vectors of its id, the words of its title, its decade and its
-genres. It learns, by Adam, to tell the next film of a user from ten random ones.
+genres. Adam trains the network to distinguish the next film of a user from ten random ones.
 """
 
 import re

@@ -88,9 +88,9 @@ MOST_SEED = 2**128 - 1
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is of a type of whole numbers.
+    """Return whether the type of a value is one of whole numbers.
 
-    bool is no such type, and neither is a duration of numpy.
+    bool and durations of numpy do not count.
     """
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
@@ -121,7 +121,7 @@ def _as_power(number: int) -> str:
 def is_real(value: Any) -> bool:
     """Return whether a value is a real number that double precision can hold.
 
-    NaN is one, and bool is not.
+    NaN counts, and bool does not.
     """
     if not isinstance(value, Real) or isinstance(value, bool | np.timedelta64):
         return False
@@ -208,7 +208,7 @@ def whole_numbers(values: Any, what: str) -> Ints:
 def check_label(label: Any, what: str) -> str:
     """Return a label, or raise ConfigError if it is not text."""
     if not isinstance(label, str):
-        raise ConfigError(f"{what}: a label is text, not {shown(label)}")
+        raise ConfigError(f"{what}: a label must be text, not {shown(label)}")
     return label
 
 

@@ -50,9 +50,9 @@ class Remark(UserWarning):
 
 
 def printable(text: str) -> str:
-    """Return text in one line, with signs that are not printable as Python writes them.
+    """Return text in one line, with characters that cannot be printed as Python writes them.
 
-    Line breaks and escapes are such signs.
+    Line breaks and escapes are examples.
     """
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 

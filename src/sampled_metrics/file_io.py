@@ -47,7 +47,7 @@ _TEMPORARY_NAME = re.compile(
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path, and rename it to `path` when the block succeeds.
 
-    The temporary path is beside `path`, with the same ending.
+    The temporary path is in the folder of `path`, with the same ending.
 
     A symbolic link stays and its target is replaced. A file that exists keeps its mode. No other
     process or thread has the same temporary path.
@@ -111,7 +111,7 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         DataError: it is no path, or is empty.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise error(f"the path of {what} is text or a Path, not {shown(path)}")
+        raise error(f"the path of {what} must be text or a Path, not {shown(path)}")
     name = os.fspath(path)
     if not name:
         raise error(f"the name of {what} is empty")
@@ -124,8 +124,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Every path of a user is opened here, and libraries get the open file: given a path, some of them
     fetch addresses, such as those that begin with http: or s3:, or unpack what a name says is
-    packed. A path that begins with ~ is in the home of the user, as in a shell, unless there is
-    such a file.
+    packed. A path that begins with ~ is in the home of the user, as in a shell, unless a file has
+    this name.
 
     Raises:
         DataError: it is no path, there is no such file, it is a directory, or it cannot be read.
@@ -201,7 +201,7 @@ def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
     """Remove temporary files of `atomic_write` whose process was killed, where they can be removed.
 
     Args:
-        folders: the folders of files that were written. Those in them are not looked at.
+        folders: the folders of files that were written, without the folders in them.
     """
     for folder in folders:
         for path in Path(folder).glob(f".*{_TEMPORARY}*"):
@@ -214,7 +214,6 @@ def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process of this machine has this number."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -335,7 +334,7 @@ def read_npz(
         raise DataError(f"{path}: is not {content}")
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
-            raise DataError(f"{path}: is not {content}: {shown(name)} is no array")
+            raise DataError(f"{path}: is not {content}: {shown(name)} is not an array")
     missing = [name for name in names if name not in arrays]
     if missing:
         raise DataError(f"{path}: is not {content}: lacks {', '.join(missing)}")

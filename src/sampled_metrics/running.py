@@ -89,10 +89,7 @@ def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
 
 @contextmanager
 def terminal_status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows a text.
-
-    A terminal shows it on stderr, after two seconds; nothing else does.
-    """
+    """Yield a function that shows a text on stderr after two seconds, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda text: None
         return
@@ -121,9 +118,9 @@ _T = TypeVar("_T")
 def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Return the function with linear algebra on one thread.
 
-    Its arrays are small, and threads that wait for one another make it several times slower on a
-    busy machine. If several threads of Python call such functions at once, the limit ends with the
-    call of the thread that set it.
+    The arrays are small, and threads that wait for one another make the function several times
+    slower on a busy machine. If several threads of Python call such functions at once, the limit
+    ends with the call of the thread that set it.
     """
 
     @wraps(function)
@@ -189,9 +186,9 @@ def threads_of_linear_algebra() -> int:
 
 @cache
 def _libraries_of_linear_algebra() -> "ThreadpoolController":
-    """Return those that numpy and scipy load.
+    """Return the libraries that numpy and scipy load.
 
-    They are looked for once, as that takes some milliseconds.
+    The search takes some milliseconds, so there is only one.
     """
     import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
     from threadpoolctl import ThreadpoolController

@@ -1,10 +1,10 @@
 """The study: a Snakemake workflow from the archive of a dataset to the paper's tables and figures.
 
-It has the download and the split of data, recommenders, the config, the tables and figures, the
-comparison with the paper, and the summary. The rules are in `workflow/`, and the scripts that they
-run in `scripts/`.
+The package has the download and the split of data, recommenders, the config, the tables and
+figures, the comparison with the paper, and the summary. The rules are in `workflow/`, and the
+scripts that they run in `scripts/`.
 
-It needs the library, `sampled_metrics`, of which it is a user as others are, and what the extra
+The study uses the library, `sampled_metrics`, as any other program would, and needs what the extra
 `workflow` installs.
 
 Begin with `entries.py`, which lists the figures and tables, and `config.py`. `data/` and

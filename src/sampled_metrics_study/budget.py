@@ -84,7 +84,7 @@ def bought(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what scores buy at a confidence of 95 %: widths, and the chances of a pair.
 
-    The evaluations are of as many users as there are.
+    The evaluations have all users.
 
     The pilots are the staged ranks of all users by depth None. An m that a user cannot have is left
     out. The first result has the rows of `plan` of each recommender, with a first column
@@ -204,8 +204,8 @@ def _lines(panel: Axes, table: pd.DataFrame, column: str) -> None:
 
     The line of a way that scores some of the users ends with all users.
 
-    The bars are the intervals of `plan`. Those of the ways are side by side where their numbers of
-    scores are the same, and end with the mark of the way, hollow.
+    The bars are the intervals of `plan`. Ways with the same numbers of scores have their bars side
+    by side, and each bar ends with the mark of the way, hollow.
     """
     ways = table["way"].where(table["way"] != "negatives", table["estimator"])
     for index, (way, name) in enumerate(WAYS.items()):

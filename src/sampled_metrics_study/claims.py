@@ -315,7 +315,7 @@ def check_study(
     """Return the claims of section 6, checked on the csv tables under every reading.
 
     Tables 3 and 4 count as expectations, which depend on no sample. `printed` is the result of
-    `fidelity.compare_study`. Its standard errors say what noise may explain.
+    `fidelity.compare_study`, whose standard errors say what noise may explain.
     """
     table_3 = table_3[table_3["recommender"].isin(RECOMMENDERS)]
     figure_6 = figure_6[figure_6["recommender"].isin(RECOMMENDERS)]
@@ -345,7 +345,6 @@ def check_study(
 
 
 def _claims_on_ranks(ranks: Mapping[str, ExactRanks]) -> Iterator[Claim]:
-    """Yield the claims on the ranks."""
     place = "Section 6.1"
     counts = {len(table) for table in ranks.values()}
     words = "In total there are 6040 ranks, one for each test user"

@@ -15,10 +15,8 @@ _LARGEST = 1500  # larger samples take long, and their metrics are near the exac
 def default_sizes(tables: Mapping[str, ExactRanks], steps: Sequence[float]) -> list[int]:
     """Return sample sizes that every user's candidates allow, ascending.
 
-    They are multiples (steps) of powers of ten.
-
-    They are from 10 on, or from 1 on if a user has fewer than 100 other candidates. The largest one
-    is 1500.
+    Sizes are multiples (steps) of powers of ten, from 10 on, or from 1 on if a user has fewer than
+    100 other candidates. The largest one is 1500.
     """
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     powers = (10, 100, 1000) if fewest >= 100 else (1, 10)

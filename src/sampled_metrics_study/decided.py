@@ -12,7 +12,9 @@ from sampled_metrics.core.evaluation import evaluate
 from sampled_metrics.core.evaluation.compare import CompareOptions, compare_with
 from sampled_metrics.core.evaluation.verdict import VERDICTS
 from sampled_metrics.core.evaluation.wording import remarks
+from sampled_metrics.core.metrics import MetricsLike
 from sampled_metrics.core.ranks.exact import ExactRanks
+from sampled_metrics.core.ranks.sampled import SampledRanks
 from sampled_metrics.errors import DataError
 from sampled_metrics.reporting.tables import Section
 from sampled_metrics_study import tables
@@ -49,20 +51,27 @@ def exact_findings(ranks: Mapping[str, ExactRanks], options: CompareOptions) -> 
     if len(ranks) < 2:
         return Exact(values, [])
     try:
-        by_metric = compare_with(ranks, CompareOptions(metrics=options.metrics)).by_metric
+        decided = decided_pairs(ranks, options.metrics)
     except DataError as error:  # ready-made ranks whose users have other names or another order
         logging.getLogger(__name__).warning("the exact ranks are not compared by user: %s", error)
         return Exact(values, None)
-    decided = [
-        (label, standings.rows[better].name, standings.rows[worse].name)
-        for label, standings in by_metric.items()
-        for better, worse in standings.decided
-    ]
     if not options.on_pairs:
         return Exact(values, decided)
     compared = compare_with(ranks, options)
     on_margin = [finding for finding in compared.findings if finding.kind in _ON_MARGIN]
     return Exact(values, decided, remarks(on_margin, compared.setting))
+
+
+def decided_pairs(
+    ranks: Mapping[str, ExactRanks | SampledRanks], metrics: MetricsLike | None
+) -> list[tuple[str, str, str]]:
+    """Return (metric, better, worse) of the pairs that `compare` decides, best first."""
+    by_metric = compare_with(ranks, CompareOptions(metrics=metrics)).by_metric
+    return [
+        (label, standings.rows[better].name, standings.rows[worse].name)
+        for label, standings in by_metric.items()
+        for better, worse in standings.decided
+    ]
 
 
 def is_decided(

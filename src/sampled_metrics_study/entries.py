@@ -3,7 +3,7 @@
 A new one is two functions, for numbers and form, a caption, an entry here, and outputs of a rule.
 
 The caption is workflow/report/NAME.rst. Keys of its own are in workflow/schemas/config.schema.yaml.
-Its files are outputs of the rules in workflow/rules/figures.smk, tables.smk and toy.smk.
+The files are outputs of the rules in workflow/rules/figures.smk, tables.smk and toy.smk.
 """
 
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ class Figure:
             its ranks.
         draw: path of the function that draws the table, with a note.
         keys: argument of the first function → key of the config.
-        note: path of the function of all arguments that returns the note. Of a dataset, the note
-            says what its ranks are of.
+        note: path of the function of all arguments that returns the note. For a dataset, the note
+            says what its ranks describe.
     """
 
     numbers: str
@@ -182,11 +182,27 @@ TABLES = {
             "dataset_tables.layout_4",
         ),
     },
+    "samples": {
+        "sample-intervals": Table(
+            "What one sample tells: {subject}. Exact metrics and 95 % intervals from the first "
+            "repetition, in per cent",
+            "sample_tables.intervals",
+            "sample_tables.intervals_layout",
+            ("csv", "md", "html"),
+        ),
+        "sample-verdicts": Table(
+            "What one sample tells: {subject}. Verdicts of compare on sampled ranks, in per cent "
+            "of the repetitions",
+            "sample_tables.verdicts",
+            "sample_tables.verdicts_layout",
+            ("csv", "md", "html"),
+        ),
+    },
 }
-"""All tables, by what they are of, and by name."""
+"""All tables, by what they describe, and by name."""
 
 FIGURES = {"toy": TOY_FIGURES, "dataset": DATASET_FIGURES}
-"""All figures, by what they are of."""
+"""All figures, by what they describe."""
 
 
 def _key(name: str, kind: str) -> str:

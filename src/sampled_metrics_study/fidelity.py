@@ -219,7 +219,7 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
     """Lay out the counts of printed and of reproduced numbers, by table and reading, as text.
 
     The root mean square of z is over the numbers whose standard error is more than half of the last
-    digit; the others do not vary. It is near 1 if the standard errors are right.
+    digit; the others do not vary. A value near 1 means that the standard errors are right.
     """
     varies = table["standard_error"] > table["table"].map(_LAST_DIGIT) / 2
     squares = table.assign(square=(table["z"] ** 2).where(varies))

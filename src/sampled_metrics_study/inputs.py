@@ -15,8 +15,10 @@ class Inputs:
     """What the tables of a dataset, or of the running example, are made from.
 
     Attributes:
-        options: the config of the running example; of a dataset, its metrics and repetitions.
-        stream: function from the names of a random stream to the stream, for the running example.
+        options: the config of the running example; of a dataset, its metrics and repetitions, or
+            its metrics and sampling.
+        stream: function from the names of a random stream to the stream, for the running example
+            and for samples.
         ranks: exact ranks by recommender.
         estimates: results of `repetitions.estimates` by recommender.
         expected: results of `repetitions.exact_moments` by recommender.

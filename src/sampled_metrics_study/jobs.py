@@ -28,9 +28,9 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     """Run a script with a log, and write its title to stderr.
 
     The log, the first of snakemake, holds the title, counts, remarks, and the time or the error.
-    Remarks are warnings of the script and of the library. They also go to stderr, as does an error.
-    One that a user can cause is one line, with exit code 1. The title may contain wildcards and
-    params, as in "rank {wildcards.recommender} on {wildcards.dataset}".
+    Remarks are warnings of the script and of the library, and also go to stderr, as does an error.
+    An error that a user can cause is one line, with exit code 1. The title may contain wildcards
+    and params, as in "rank {wildcards.recommender} on {wildcards.dataset}".
 
     The output `versions`, if the rule has it, gets the versions of code and software that ran, and
     the part of the config that the job depends on.
@@ -107,10 +107,7 @@ def _logged(steps: Iterable[Any], total: int, what: str) -> Iterator[Any]:
 
 
 def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
-    """Log a remark on the sample sizes that were left out.
-
-    They are those for which a user has too few other candidates.
-    """
+    """Log a remark on the sample sizes for which a user has too few other candidates."""
     left_out = sorted(set(sizes) - set(used))
     if left_out:
         logging.warning(

@@ -1,7 +1,7 @@
 """Results of another config than that of the run.
 
 Snakemake runs a job again after a change of its config. Without its records, the folder .snakemake,
-it takes older results as they are.
+it uses older results unchanged.
 """
 
 from collections.abc import Mapping, Sequence

@@ -28,6 +28,7 @@ TEXT = (
 NUMBERS = (
     *("estimate", "value", "mean", "sd", "mean_exact", "sd_exact", "correct", "correct_exact"),
     *("expected", "exact", "repetition", "negatives", "rank"),
+    *("repetitions", "low", "high", "right", "undecided", "wrong"),
 )
 """Columns of numbers."""
 

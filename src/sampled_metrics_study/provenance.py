@@ -52,7 +52,7 @@ def software() -> dict[str, str]:
 
 
 def versions(job: str) -> dict[str, Any]:
-    """Return what a job writes beside its output: its title, and the code and software it used."""
+    """Return what a job writes in addition to its output: its title, code and software."""
     return {"job": job, "code": code(), "software": software()}
 
 

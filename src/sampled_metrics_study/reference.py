@@ -175,7 +175,7 @@ def _unequal(values: Mapping[str, tuple[Any, Any]]) -> list[str]:
 
 
 def has_paper_users(table: ExactRanks) -> bool:
-    """Return whether ranks are of the paper's users, with the candidates of the paper's split.
+    """Return whether ranks belong to the paper's users, with the candidates of the paper's split.
 
     The 6040 numbers of candidates are n minus the training events of each user. No other data have
     the same ones.
@@ -185,9 +185,9 @@ def has_paper_users(table: ExactRanks) -> bool:
 
 
 def stand_in(facts: Mapping[str, Any] | None, table: ExactRanks) -> str:
-    """Return what may be of a stand-in for the publisher's archive: archive, ranks or nothing.
+    """Return what may come from a stand-in for the publisher's archive: archive, ranks or nothing.
 
-    It has the paper's users, and is not known to be of that archive.
+    A stand-in has the paper's users, and is not known to come from that archive.
 
     Facts are those of the archive; without them, the ranks are ready-made.
     """

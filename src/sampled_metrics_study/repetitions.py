@@ -86,7 +86,7 @@ class Evaluation:
     Attributes:
         design: how negatives are drawn from each event's own other candidates.
         repetitions: number of repetitions.
-        readings: names of `VARIANTS`. They share the draws.
+        readings: names of `VARIANTS`, which share the draws.
         estimators: labels of estimators, fitted for a table's mean number of candidates.
         metrics: labels of metrics.
         assume_replacement: whether estimators take P(x | r) as binomial.
@@ -100,10 +100,7 @@ class Evaluation:
     assume_replacement: bool
 
     def labels(self, reading: str) -> list[str]:
-        """Return the labels of the estimators that a reading uses.
-
-        They are those of the evaluation, or their substitutes.
-        """
+        """Return the labels of the estimators that a reading uses, or of their substitutes."""
         substitutes = VARIANTS[reading].substitutes
         return [substitutes.get(label, label) for label in self.estimators]
 
@@ -112,10 +109,7 @@ class Evaluation:
         return sorted({label for reading in self.readings for label in self.labels(reading)})
 
     def fit(self, candidates: int) -> dict[str, Estimate]:
-        """Return the estimators that the readings use, by label, fitted for n candidates.
-
-        They are fitted for all metrics.
-        """
+        """Return the readings' estimators by label, fitted to all metrics for n candidates."""
         outcomes = Outcomes.from_design(self.design, candidates)
         metrics = [metric(label) for label in self.metrics]
         return {
@@ -199,12 +193,18 @@ def samples(
 
     The first repetitions do not depend on their number.
     """
-    design.check(table.candidates)
-    draws = (
-        draw(table.above, table.tied, table.candidates, design, rng)
-        for _ in progress(range(repetitions))
-    )
+    repeated = repeated_draws(table, design, rng)
+    draws = (next(repeated) for _ in progress(range(repetitions)))
     return sampled_histograms(draws, tie_rules, design.negatives, table.weights)
+
+
+def repeated_draws(
+    table: ExactRanks, design: SamplingDesign, rng: np.random.Generator
+) -> Iterator[Draws]:
+    """Yield the draws of the repetitions of a sampled evaluation, without end."""
+    design.check(table.candidates)
+    while True:
+        yield draw(table.above, table.tied, table.candidates, design, rng)
 
 
 @on_one_thread
@@ -242,7 +242,7 @@ def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     """Return the exact mean and standard deviation of a sampled evaluation. Nothing is drawn.
 
     One row per reading, metric and estimator, with the columns mean_exact and sd_exact: those of
-    the estimate from one repetition. They are missing for estimators that are not linear in the
+    the estimate from one repetition. Both are missing for estimators that are not linear in the
     sample.
     """
     evaluation.design.check(table.candidates)

@@ -1,6 +1,6 @@
 """Check a part of a config by its JSON schema, fill in its defaults, and word what is wrong.
 
-These keywords are added to those of JSON schema:
+Added keywords of the schema are:
 
 - `labels`: the text, or each text of a list, is the label of a metric, of an estimator, or of a
   linear estimator.

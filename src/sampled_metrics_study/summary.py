@@ -20,7 +20,16 @@ from sampled_metrics.core.sampling.draws import EQUAL
 from sampled_metrics.reporting.drawing import inline_svg
 from sampled_metrics.reporting.page import render
 from sampled_metrics.reporting.tables import PageTable, laid_out
-from sampled_metrics_study import decided, fidelity, figures, reference, summary_words, tables
+from sampled_metrics_study import (
+    decided,
+    fidelity,
+    figures,
+    reference,
+    sample_tables,
+    summary_words,
+    tables,
+)
+from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.repetitions import VARIANTS, part_of_size, sizes_of
 
 # how much wider than with all candidates an interval of stages may be that the page names
@@ -40,6 +49,7 @@ class Studied(NamedTuple):
         ranks: rank tables by recommender.
         exact: result of `decided.exact_findings`.
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
+        intervals, verdicts: results of `sample_tables.intervals` and `sample_tables.verdicts`.
         facts: dataset.json, if the dataset was split here.
         figures: title, image, caption and csv of each figure; csv is the file of its numbers.
         budget: what scores buy, if the run computes it.
@@ -53,6 +63,8 @@ class Studied(NamedTuple):
     exact: decided.Exact
     table_3: pd.DataFrame
     table_4: pd.DataFrame
+    intervals: pd.DataFrame
+    verdicts: pd.DataFrame
     facts: Mapping[str, Any] | None = None
     figures: Sequence[Mapping[str, Any]] = ()
     budget: pd.DataFrame | None = None
@@ -322,9 +334,9 @@ def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
 
 
 def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the exact values of a dataset, and Tables 3 and 4 under the first reading.
+    """Return the exact values of a dataset and its tables.
 
-    The tables have a part for each m.
+    Tables 3 and 4 are those under the first reading. The tables have a part for each m.
     """
     reading = config["sampling"]["readings"][0]
     repetitions = config["sampling"]["repetitions"]
@@ -339,6 +351,14 @@ def _results(dataset: Studied, config: Mapping[str, Any]) -> dict[str, Any]:
             size = "" if m is None else f"m = {m}. "
             heading = f"{size}{VARIANTS[reading].heading}"
             parts[name].append({"heading": heading, "table": laid_out(wide)})
+    inputs = Inputs({}, exact=dataset.exact)
+    for name, sections in {
+        "sample-intervals": sample_tables.intervals_layout(dataset.intervals, inputs),
+        "sample-verdicts": sample_tables.verdicts_layout(dataset.verdicts, inputs),
+    }.items():
+        parts[name] = [
+            {"heading": heading, "table": laid_out(table)} for heading, table in sections
+        ]
     return {"exact_values": laid_out(_exact_cells(dataset.exact.values)), "tables": parts}
 
 

@@ -27,8 +27,8 @@ REFUSED = {
     "pipe": f"pipe: {NO_FILE}",
     "read-only.csv": "read-only.csv: is read-only, and is not replaced",
     "link.csv": "link.csv: is read-only, and is not replaced",
-    5: "the path of a file to write is text or a Path, not 5",
-    b"b.txt": "the path of a file to write is text or a Path, not b'b.txt'",
+    5: "the path of a file to write must be text or a Path, not 5",
+    b"b.txt": "the path of a file to write must be text or a Path, not b'b.txt'",
     "": "the name of a file to write is empty",
     "b\0.txt": r"b\x00.txt: cannot be written: embedded null byte",
 }

@@ -24,8 +24,8 @@ from sampled_metrics.errors import ConfigError, DataError, NumericError
     [
         (None, "metrics: give one label or a list of them, not None"),
         ([], "metrics: give one label or more"),
-        ([np.int64(3)], "metrics: a label is text, not 3"),
-        (b"auc", "metrics: a label is text, not 97"),
+        ([np.int64(3)], "metrics: a label must be text, not 3"),
+        (b"auc", "metrics: a label must be text, not 97"),
         (["ap", "auc", "ap"], "metrics: 'ap' is there twice; give each label once"),
     ],
 )

@@ -286,11 +286,11 @@ def test_a_file_of_another_ranker_is_refused_and_one_of_the_same_name_is_read(ru
         ),
         (2, {"score": "mine:other"}, "mine has no other"),
         (2, {"score": "mine:number"}, "is not a function"),
-        (1, {"score": "mine:leaves"}, "the function of scores ends by SystemExit: 0"),
+        (1, {"score": "mine:leaves"}, "the function of scores fails with SystemExit: 0"),
         (
             1,
             {"score": "mine:leaves", "--concurrency": "3"},
-            "the function of scores ends by SystemExit: 0",
+            "the function of scores fails with SystemExit: 0",
         ),
         (1, {"score": "mine:waits", "--concurrency": "3"}, "coroutine"),
         (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 11: TimeoutError"),

@@ -54,6 +54,10 @@ ELSEWHERE = {
     ],
     # tests/adapters runs these where the other library is installed
     "docs/adapters.md": ["import numpy as np\n", "import torch"],
+    # tests/adapters runs its code on a made-up graph; the command needs PyKEEN
+    "docs/how-to/knowledge-graphs.md": ["python -m docs.examples", "def among_negatives"],
+    # tests/adapters calls both functions with a model of fixed vectors
+    "docs/how-to/dense-retrieval.md": ["from sampled_metrics import adapters", "lists = {"],
     # its line of pip is test_recbole_is_installed_as_the_adapters_are_tested
     "docs/how-to/validate.md": [
         "import torch",

@@ -124,7 +124,7 @@ def test_the_lowest_versions_that_are_allowed_are_those_that_are_tested():
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_names_no_host_and_every_package_has_a_hash(lock):
     for word in (
-        "http",
+        "://",
         "--index-url",
         "--extra-index-url",
         "--find-links",

@@ -227,7 +227,7 @@ def test_refuses_scores(scores, message: str) -> None:
             {"scores": SCORES.take, "training": table_of(TRAINING)},
             "not known: give item_ids",
         ),
-        ({"users": []}, "users: names none of the users"),
+        ({"users": []}, "users: names no user"),
         ({"users": [3, 37]}, "users: 37 is not an index of the 37 users, 0 to 36"),
         ({"users": [2, 9, 2]}, "users: 2 is there twice"),
         (

@@ -233,7 +233,7 @@ def test_refuses_rankers(score, options, says):
         (lambda users, items: [1.0], r"shape \(1,\) for 90 pairs; .*\(batch,\)"),
         (lambda users, items: SCORES[users], r"for 90 pairs; .*\(batch,\)"),
         (lambda users, items: ["a"] * len(users), r"must be numbers, .*\(batch,\)"),
-        (lambda users, items: sys.exit(0), "the function of scores ends by SystemExit: 0"),
+        (lambda users, items: sys.exit(0), "the function of scores fails with SystemExit: 0"),
         (lambda users, items: 0.5, r"one value for 90 pairs; .*\(batch,\).*np.vectorize"),
     ],
 )

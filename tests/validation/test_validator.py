@@ -280,7 +280,7 @@ def test_the_state_of_another_validator_is_refused(held_out, options, says):
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
     validate(scores_by_gain(0, np.random.default_rng(8)))
     unlike = sm.validator(NOTHING, held_out, **{"metrics": "ndcg@5"} | options)
-    with pytest.raises(sm.DataError, match=f"state: is of a validator with {says}"):
+    with pytest.raises(sm.DataError, match=f"state: belongs to a validator with {says}"):
         unlike.load_state_dict(validate.state_dict())
     assert unlike.history.empty
     damaged = validate.state_dict()

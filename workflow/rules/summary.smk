@@ -5,6 +5,7 @@ FIGURES_OF_SUMMARY = {
     "budget": "What a number of scores buys",
     "figure-6": "Figure 6: by sample size",
 }
+TABLES_OF_SUMMARY = ["table-3", "table-4", "sample-intervals", "sample-verdicts"]
 if config["figures"]["budget"]:
     BUDGET_FIGURES = expand(rules.budget.output.svg, dataset=WITH_BUDGET)
     BUDGET_TABLES = expand(rules.budget.output.csv, dataset=WITH_BUDGET)
@@ -25,6 +26,7 @@ USED_VERSIONS = [
     ),
     *expand(VERSIONS_OF_RANKS, **NAMES),
     *expand(rules.sample.output.versions, **NAMES),
+    *expand(rules.sample_tables.output.versions, dataset=config["study"]),
     *expand(rules.tables.output.versions, dataset=config["study"]),
     *expand(rules.figures.output.versions, dataset=config["study"]),
     *BUDGET_VERSIONS,
@@ -47,6 +49,12 @@ rule summary:
         facts=expand(FACTS, dataset=[dataset for dataset, trained in TRAINED.items() if trained]),
         table_3=expand(rules.tables.output.table_3_csv, dataset=config["study"]),
         table_4=expand(rules.tables.output.table_4_csv, dataset=config["study"]),
+        sample_intervals=expand(
+            rules.sample_tables.output.sample_intervals_csv, dataset=config["study"]
+        ),
+        sample_verdicts=expand(
+            rules.sample_tables.output.sample_verdicts_csv, dataset=config["study"]
+        ),
         figures=[
             *BUDGET_FIGURES,
             *FIGURES_6,
@@ -57,7 +65,7 @@ rule summary:
         versions=USED_VERSIONS,
         captions=[
             own(f"workflow/report/{name}.rst")
-            for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)
+            for name in (*TABLES_OF_SUMMARY, *FIGURES_OF_SUMMARY)
         ],
     output:
         # a parenthesis comes before the other categories of the report

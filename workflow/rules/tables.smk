@@ -32,7 +32,8 @@ rule tables:
     benchmark:
         "<results>/benchmarks/{dataset}/tables.tsv"
     params:
-        **{key: config[key] for key in ("sampling", "estimators", "metrics")},
+        **{key: config[key] for key in ("estimators", "metrics")},
+        sampling={key: config["sampling"][key] for key in config["sampling"] if key != "verdicts"},
         code=code("tables"),
         recommenders=list(config["recommenders"]),
         assume_replacement=DESIGN["assume_replacement"],

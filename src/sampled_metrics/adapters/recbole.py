@@ -59,19 +59,19 @@ def exact_validation(
     early and keeps the best epoch as before, and `trainer.evaluate` of test data does not change.
     Scores are computed for many users at a time, whatever `eval_batch_size` is.
 
-    After the first validation, `trainer.validator` is a `sampled_metrics.validator`. Its history
-    has the metrics with intervals, and says which epochs are better than the best before. A new
+    After the first validation, `trainer.validator` is a `sampled_metrics.validator`, whose history
+    has the metrics with intervals and says which epochs are better than the best before. A new
     history begins with other validation data. A second `fit` of the trainer trains on, and its
     epochs continue the numbers of the first.
 
     Args:
-        trainer: a trainer of a general or a sequential model, before `fit`. Its validation data
+        trainer: a trainer of a general or a sequential model, before `fit`, whose validation data
             have `mode: full` and one item of each user, as with `split: {LS: valid_and_test}`.
         epochs: the largest number of validations, if it is known, as in
             `sampled_metrics.validator`.
         state: what `trainer.validator.state_dict()` returned before a restart, to go on from its
-            epochs beside `trainer.resume_checkpoint`. It is for the first validation data, and has
-            no epoch after the checkpoint.
+            epochs together with `trainer.resume_checkpoint`. The state must belong to the first
+            validation data and have no epoch after the checkpoint.
         confidence_level: as in `sampled_metrics.validator`.
 
     Raises:
@@ -161,7 +161,7 @@ class _TrainedEpoch:
 def _require_later(trained_epochs: list[_TrainedEpoch], state: Mapping[str, Any]) -> None:
     """Refuse a checkpoint that is older than the state.
 
-    What the state had of the contenders at that time is not known any more.
+    The contenders at the time of the checkpoint are no longer known.
     """
     last = int(state["rows"][-1]["epoch"]) if state["rows"] else 0
     if trained_epochs and trained_epochs[-1].number <= last:
@@ -180,7 +180,7 @@ _OF_RECBOLE = {name: name for name in ("recall", "mrr", "ndcg", "hit", "precisio
 
 
 def _scores(trainer: Any, data: Any) -> Callable[[slice], Any]:
-    """Return the function of scores by the trainer's model, of the users of `_split` in order."""
+    """Return the function that scores the users of `_split` with the trainer's model."""
     import torch
 
     trainer.model.eval()
@@ -227,8 +227,8 @@ def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:
 
     RecBole draws with replacement and then ranks each item once. So the negatives are the distinct
     ones: their number differs by user, and `correct` takes them as drawn without replacement. Ties
-    are broken at random. RecBole itself breaks them by the number of the item. Its sampler draws
-    from numpy's global random numbers, anew on each call.
+    are broken at random; RecBole itself breaks them by the number of the item. The sampler of
+    RecBole draws from numpy's global random numbers, anew on each call.
 
     Args:
         model: a trained model, general or sequential.

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 def evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals.
 
-    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The
-    seeds of a recommender are a column, with --seeds, or NAME=FILE,FILE,...
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by. Give the
+    seeds of a recommender as a column with --seeds or as NAME=FILE,FILE,...
     """
     tables = reading.tables(ranks, "exact", unnamed=True)
     return sm.evaluate(tables, groups=reading.groups_of_results(), **options)
@@ -62,9 +62,9 @@ def evaluate(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result
 def correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals.
 
-    RANKS are files, one for each recommender, or one table of all recommenders, with --by. The
-    draws of negatives that all users share, or the seeds of a recommender, are a column, with
-    --seeds, or NAME=FILE,FILE,...
+    RANKS are files, one for each recommender, or one table of all recommenders, with --by. Give the
+    seeds of a recommender, or the draws of negatives that all users share, as a column with --seeds
+    or as NAME=FILE,FILE,...
     """
     tables = reading.tables(ranks, "sampled", unnamed=True)
     return sm.correct(tables, groups=reading.groups_of_results(), **options)
@@ -86,7 +86,7 @@ def correct(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     "--estimators",
     "estimator",
     type=Labels(),
-    help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
+    help=f"To correct sampled ranks with: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
 @shared.COMPARING
 @FAILS
@@ -95,10 +95,10 @@ def compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Which recommenders are better than others, paired by user.
 
     RANKS are files, one for each of two recommenders or more, or one table of all recommenders,
-    with --by or several of --rank-column. The seeds of a recommender are a column, with --seeds, or
-    NAME=FILE,FILE,... Ranks are sampled if --negatives is given or there is a column negatives, and
-    exact if not. With --relevance, RANKS are lists. The exit code is 3 if --fail-if-undecided or
-    --fail-if-worse applies.
+    with --by or several of --rank-column. Give the seeds of a recommender as a column with --seeds
+    or as NAME=FILE,FILE,... Ranks are sampled if --negatives is given or there is a column
+    negatives, and exact if not. With --relevance, RANKS are lists. The exit code is 3 if
+    --fail-if-undecided or --fail-if-worse applies.
     """
     tables = reading.tables_of_any_kind(ranks)
     if not isinstance(tables, dict) or len(tables) < 2:

@@ -33,11 +33,11 @@ class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
             return value
         labels = [label.strip() for label in str(value).split(",")]
         if "" in labels:
-            self.fail(f"{value!r} has an empty label; labels stand with commas between them")
+            self.fail(f"{value!r} has an empty label; separate labels with commas")
         try:
             return tuple(map(self.kind, labels))
         except ValueError:
-            self.fail(f"must be numbers with commas between them, not {value}")
+            self.fail(f"must be numbers separated by commas, not {value}")
 
 
 def whole_range(value: str) -> int | tuple[int, int]:
@@ -79,7 +79,7 @@ def label_option(
 
 def labels_in_help(estimators: tuple[str, ...]) -> str:
     """Return the labels of estimators as help lists them."""
-    return f"{', '.join(estimators)}; 0.1 may be another number"
+    return f"{', '.join(estimators)}; another number may take the place of 0.1"
 
 
 def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -99,7 +99,7 @@ _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 
 
 def _separator(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """Return the sign between the fields of a line; None if it is found out."""
+    """Return the character between the fields of a line; None if it is found out."""
     if text is None:
         return None
     separator = _SEPARATORS.get(text, text)
@@ -110,9 +110,9 @@ def _separator(context: click.Context, option: click.Parameter, text: str | None
 
 SEPARATOR = click.option(
     "--separator",
-    metavar="SIGN",
+    metavar="CHARACTER",
     callback=_separator,
-    help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
+    help="Between the fields of a line.  [default: comma, semicolon, tab or bar]",
 )
 TRAINING_AND_HELD_OUT = together(
     click.option(
@@ -229,13 +229,13 @@ class OutputFile(click.Path):
 
 
 class Command(click.Command):
-    """A command that reads files and writes others. Its epilog, the examples, keeps its lines."""
+    """A command that reads files and writes others; the examples of its epilog keep their lines."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a file to write must be one that can be written and is not read."""
         inputs = _paths(ctx, [option for option in self.params if option.type is FILE])
         if inputs.count("-") > 1:
-            raise click.UsageError("-: is given twice, and standard input can be read once")
+            raise click.UsageError("-: is given twice, and standard input can be read only once")
         self._require_outputs(ctx, [path for path in inputs if path != "-"])
         return super().invoke(ctx)
 

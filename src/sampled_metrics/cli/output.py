@@ -74,7 +74,7 @@ def _print(result: Result, form: str) -> None:
 def warnings_on_stderr() -> Iterator[None]:
     """Write each warning at once, in a line on stderr.
 
-    All remarks of the library are written, and of other warnings those that Python shows.
+    All remarks of the library are written, and the other warnings that Python shows.
     """
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -97,7 +97,7 @@ def _require_names(result: Result, names: Sequence[str]) -> None:
 
 
 def _has_failed(result: Result, fails_if_undecided: bool, may_not_be_worse: Sequence[str]) -> bool:
-    """Return whether a result is not as wanted."""
+    """Return whether a result fails what the command's options ask for."""
     for finding in result.findings:
         if fails_if_undecided and finding.kind in _UNDECIDED:
             return True

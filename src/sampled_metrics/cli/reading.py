@@ -112,8 +112,8 @@ class Reading:
         is_alone = len(arguments) == 1 and named_files(arguments[0])[0] is None
         if is_of_several and not is_alone:
             raise ConfigError(
-                "--by, and several of --rank-column, are for one file with all recommenders, "
-                "which has no name of its own"
+                "--by, and several of --rank-column, are for one file with all recommenders; "
+                "give it without NAME="
             )
         if is_alone and (unnamed or is_of_several):
             [[file]] = sources.values()
@@ -248,7 +248,8 @@ def _is_table(file: Any) -> bool:
 def _names(paths: tuple[str, ...]) -> list[str]:
     """Name recommenders by their files.
 
-    The names are without folders and endings. If they repeat, they are the paths.
+    A name is the file's name without folder and ending. If two names would be equal, they are the
+    paths.
     """
     names = [
         "stdin" if path == "-" else printable(Path(path).name.split(".")[0] or path)

@@ -1,10 +1,10 @@
-"""The core: what every answer is made of.
+"""The core: from files, arrays and data frames of ranks to answers.
 
-It has the metrics of ranks, tables of exact and of sampled ranks, what a sample of negatives shows
-of a rank, estimators of the true metrics, intervals, and the functions `evaluate`, `correct`,
+The core has the metrics of ranks, tables of exact and of sampled ranks, what a sample of negatives
+shows of a rank, estimators of the true metrics, intervals, and the functions `evaluate`, `correct`,
 `compare` and `expect`.
 
-It needs no other package of the library and names none: what they add stands in
+No other package of the library is imported or named here: what the others add is in
 `sampled_metrics._registry`.
 
 Begin with `core/evaluation/evaluate.py`, the shortest way from a table to numbers.

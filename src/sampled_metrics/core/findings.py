@@ -1,4 +1,4 @@
-"""Findings: what a result says beside its numbers, as data.
+"""Findings: what a result says about its numbers, as data.
 
 Readers of ranks and functions of results make them. A program filters the findings of a result by
 `kind`. `sampled_metrics.core.evaluation.wording` turns them into sentences for people.
@@ -18,7 +18,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Finding:
-    """What a result says beside its numbers.
+    """What a result says about its numbers.
 
     Attributes:
         kind: what is found, such as better, undecided or contradicted; docs/reference/findings.md
@@ -61,7 +61,7 @@ class Kind:
     Attributes:
         name: the `kind` of the findings.
         rank: `CAUTION` or `REMARK`.
-        text: the sentence, a format string. It has the values of the finding by name, and `metric`,
+        text: the sentence, a format string with the values of the finding by name, and `metric`,
             `names` and `confidence` (`sampled_metrics.core.evaluation.wording`).
         when: when a result has such a finding.
         action: what to do then.
@@ -94,10 +94,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 
 def from_source(findings: Iterable[Finding], source: str) -> list[Finding]:
-    """Return the findings with the value source where they lack it.
-
-    It is the name of a file or table.
-    """
+    """Return the findings with the source, the name of a file or table, where they lack one."""
     return [replace(finding, values={"source": source, **finding.values}) for finding in findings]
 
 

@@ -130,10 +130,7 @@ class Formula:
     linear_in_rank = False
 
     def of_rank(self, rank: ArrayLike, candidates: ArrayLike, k: int | None) -> Floats:
-        """Return the value of one relevant item with gain 1 at each rank, elementwise.
-
-        It ignores the candidates.
-        """
+        """Return the value of one relevant item with gain 1 at each rank, elementwise."""
         rank = np.asarray(rank, dtype=np.float64)
         last = _last(k)
         divisor = self.term(1.0, 1, 1.0) if self.divisor is None else self.divisor(1, last)
@@ -173,7 +170,6 @@ class Formula:
         return np.where(defined, values, 0.0)
 
     def _sums(self, gains: Floats, k: int | None) -> Floats:
-        """Return the (users,) sums of the terms of lists."""
         gains = gains[:, :k]
         hits = gains > 0
         rank = np.arange(1.0, gains.shape[1] + 1)
@@ -191,10 +187,7 @@ def discounted(discount: Discount) -> Callable[[Any, Any, Any], Any]:
 
 
 class Auc:
-    """Area under the ROC curve of one relevant item among its candidates.
-
-    It is no sum, and not defined for lists.
-    """
+    """Area under the ROC curve of one relevant item among its candidates; not defined for lists."""
 
     name = "AUC"
     suffixes = ("",)
@@ -203,8 +196,8 @@ class Auc:
     def of_rank(self, rank: ArrayLike, candidates: ArrayLike, k: int | None) -> Floats:
         """Return the value of one relevant item at rank r of n: (n - r) / (n - 1), eq. 7.
 
-        It is linear in the rank, so a mean (fractional) rank gives the mean value. It is NaN for n
-        = 1.
+        A mean (fractional) rank gives the mean value, because the value is linear in the rank. For
+        n = 1 the value is NaN.
         """
         n = np.asarray(candidates, dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -218,7 +211,7 @@ class MetricFamily:
     The key ``rbp-p`` of `METRICS` is the family of ``rbp-0.8``.
 
     Attributes:
-        formula: p → the formula. It raises ConfigError if the parameter is not allowed.
+        formula: p → the formula, or a ConfigError if the parameter is not allowed.
         example: a label of the family without a cut-off, for messages.
         suffixes: what may follow the parameter in a label, as in `Formula`.
     """
@@ -288,7 +281,7 @@ METRICS: dict[str, Formula | Auc | MetricFamily] = {
 }
 """All metrics by their names in labels.
 
-The name of a family ends in the sign of its parameter, as ``rbp-p``.
+The name of a family ends in the symbol of its parameter, as ``rbp-p``.
 """
 
 ALIASES = {
@@ -340,8 +333,8 @@ class Metric:
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric
             ignores candidates.
         cutoff: k, the last rank with a value above 0, or None.
-        formula: the metric at any cut-off, also of lists; None for a metric of your own, which is
-            of one rank.
+        formula: the metric at any cut-off, also of lists; None for a metric of your own, which
+            takes one rank.
     """
 
     label: str
@@ -351,10 +344,7 @@ class Metric:
     formula: Formula | Auc | None = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle a metric of this library by its label.
-
-        Its function of the rank cannot be pickled.
-        """
+        """Pickle a metric of this library by its label, because its function cannot be pickled."""
         try:
             is_of_library = self.formula is not None and metric(self.label) is self
         except ConfigError:
@@ -363,7 +353,7 @@ class Metric:
 
     @property
     def largest(self) -> float:
-        """Return the largest value, that of rank 1."""
+        """Return the largest value, which is the value of rank 1."""
         return float(self.of_rank(1, 2))
 
     def values(self, candidates: int) -> Floats:
@@ -371,9 +361,7 @@ class Metric:
         return self.of_rank(np.arange(1, candidates + 1), candidates)
 
     def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Return the mean over the ranks above + 1 … above + tied + 1.
-
-        It is the expectation if ties are broken at random.
+        """Return the mean over the ranks above + 1 … above + tied + 1: ties are broken at random.
 
         Args:
             above: (events,) number of candidates that score higher than the held-out item.
@@ -409,7 +397,7 @@ def _mean_over_ranks(
 ) -> Floats:
     """Return the mean of a function over the ranks above + 1 … above + tied + 1, (events,).
 
-    It takes bounded memory.
+    The memory is bounded, however many candidates tie.
 
     Args:
         value_at: the function, smooth in the logarithm of ranks up to the cut-off, and 0 beyond it.
@@ -435,10 +423,8 @@ def _mean_over_ranks(
 def _integral(value_at: Callable[[ArrayLike], Floats], start: Floats, length: Ints) -> Floats:
     """Return ∫ f(r) dr from start, (events,), which stands for the sum over whole r.
 
-    Their relative difference is at most 1/(12 start²).
-
-    It uses Gauss-Legendre quadrature in log r, exact up to degree 63, which gives all digits if
-    start ≥ 2²⁰.
+    The relative difference of the two is at most 1/(12 start²). Gauss-Legendre quadrature in log r,
+    exact up to degree 63, gives all digits if start ≥ 2²⁰.
     """
     width = np.log1p(length / start)
     total = np.zeros(len(start))
@@ -526,7 +512,7 @@ def _parts(label: str) -> tuple[str, str, str]:
 
 
 def metrics_by_label(metrics: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
-    """Return one metric, or several, by label as it is written.
+    """Return one metric, or several, by label as written.
 
     HR@10 is the metric ``hit-rate@10`` by this name.
 
@@ -556,10 +542,8 @@ def metrics_by_label(metrics: MetricsLike, what: str = "metrics") -> dict[str, M
 def can_mislead(label: str) -> bool:
     """Return whether uniform negatives may order recommenders wrongly by a metric.
 
-    They may if they change the expectation of the metric.
-
     A metric that is linear in the rank, which is AUC alone, has the same expectation as among all
-    candidates. A label that is not of this library is of a metric of your own, which can.
+    candidates. All others may, and a label that is not of this library counts as one of them.
     """
     name, _, _ = _parts(label)
     named = formula_of(name)
@@ -567,9 +551,7 @@ def can_mislead(label: str) -> bool:
 
 
 def metric_name(label: str) -> str:
-    """Return the displayed name of a metric: that of ``ndcg@10`` is NDCG@10.
-
-    That of ``recall@1-50`` is Recall@1-50.
+    """Return the displayed name of a metric, such as NDCG@10 for ``ndcg@10``.
 
     Any other label is returned unchanged.
     """

@@ -2,7 +2,5 @@
 
 `ranked_lists` reads them as a table, `RankedLists`, which `evaluate` and `compare` take.
 
-It needs the core.
-
-Begin with `ranked_lists.py`.
+The package needs the core. Begin with `ranked_lists.py`.
 """

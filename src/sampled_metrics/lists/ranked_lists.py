@@ -216,8 +216,7 @@ class RankedLists(Table):
         findings: on how the lists and the judgements were read; notes and cautions have them in
             words.
         source: name of the file or table that the lists are from.
-        seed_name: the seed of which the lists are, as a column of seeds names it; empty if that is
-            not known.
+        seed_name: the name of the seed in a column of seeds; empty if it is not known.
     """
 
     judgements: Judgements
@@ -290,7 +289,7 @@ class RankedLists(Table):
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of the lists; each user is an outcome.
 
-        The largest DCG is that of the best list.
+        The best list has the largest DCG.
         """
         values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])
         judged = self.judgements.judged
@@ -305,7 +304,7 @@ class RankedLists(Table):
         for name, table in zip(names[1:], others, strict=True):
             if not (isinstance(table, RankedLists) and self.judgements.equals(table.judgements)):
                 raise DataError(
-                    f"{names[0]} and {name} have other judged items; read them with the same "
+                    f"{names[0]} and {name} have different judged items; read them with the same "
                     "relevance"
                 )
         return [self.user_numbers] * (1 + len(others)), []
@@ -338,8 +337,8 @@ def ranked_lists(
             without a judged item are left out; judged users without a list count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default
             is any above 0.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from
-            these names.
+        by: the column of a table that names the recommenders of its rows. The result is then a
+            mapping from these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`. A TREC run has its name
             in the column run, so that ``by="run"``, or ``seeds="run"``, reads a file with several.
         user_column: the column of users, if it has another name; the judged items have the same or
@@ -353,7 +352,7 @@ def ranked_lists(
             is the same for all items of a user.
 
     Returns:
-        The lists, or a list of those of several seeds, or a mapping from the names of several
+        The lists, or a list of one table for each seed, or a mapping from the names of several
         recommenders to either.
 
     Raises:
@@ -458,7 +457,7 @@ def _places(user: Ints) -> Ints:
 
 
 def _ties(user: Ints, score: Floats, grade: Floats) -> int:
-    """Return the number of users with a relevant item that has the score of one of another grade.
+    """Return the number of users with a relevant item that ties with an item of another grade.
 
     The rows are sorted by user and score.
     """

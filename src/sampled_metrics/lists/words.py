@@ -51,7 +51,7 @@ KINDS = (
         "No item of the lists is judged for any user. The lists have items such as {item!r}, and "
         "the judged ones are such as {judged!r}. Ids are compared as text.",
         when="no item of ranked lists is judged",
-        action="write the ids of items alike in both files",
+        action="write the ids of items in the same way in both files",
         values="source; item: of the lists; judged: of the judged items",
     ),
 )

@@ -3,8 +3,6 @@
 `published` takes the sampled metrics that a paper prints, without ranks, and returns intervals of
 the true ones.
 
-It needs the core.
-
-Begin with `published.py`. `known_means.py` has the linear programme, `words.py` the sentences, and
-`command.py` the command.
+The package needs the core. Begin with `published.py`. `known_means.py` has the linear programme,
+`words.py` the sentences, and `command.py` the command.
 """

@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     required=True,
     help="n: how many items an exact evaluation ranks; 3000-10000 if it is not known.",
 )
-@click.option("--users", type=shared.WHOLE, required=True, help="How many users the values are of.")
+@click.option(
+    "--users", type=shared.WHOLE, required=True, help="How many users the values describe."
+)
 @label_option("estimators", PUBLISHED, known=PUBLISHED)
 @label_option("metrics", (), "those of the values")
 @shared.REPLACEMENT

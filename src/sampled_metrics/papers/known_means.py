@@ -34,9 +34,10 @@ from itertools import product
 import numpy as np
 from scipy.special import chdtrc, chdtri, rel_entr
 
-from sampled_metrics.checks import Floats
+from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.estimators.shapes import Mixture
 from sampled_metrics.core.inference.means import SMALLEST_P_VALUE, p_value_of_deviance, threshold
+from sampled_metrics.papers.dual_simplex import smallest
 
 MOST_VALUES = 6
 """Largest number of values of a recommender that are taken together."""
@@ -104,11 +105,11 @@ class KnownMeans:
 
     @property
     def _deciding(self) -> float:
-        """Return the number of users who decide a single mean, and one more.
+        """Return the number of users who decide a single mean, and one more, for `means.threshold`.
 
-        It is the number that `means.threshold` takes. The users are counted as if all others had
-        the smallest value of the function, or all the largest one. The smallest reciprocal rank is
-        1 / (m + 1), so of a mean near it, few users decide.
+        The users are counted as if all others had the smallest value of the function, or all the
+        largest one. The smallest reciprocal rank is 1 / (m + 1), so of a mean near it, few users
+        decide.
         """
         smallest = self.functions.min(axis=1)
         largest = self.functions.max(axis=1)
@@ -143,7 +144,7 @@ class KnownMeans:
     def steepest(self, probabilities: Floats) -> tuple[Floats, float]:
         """Return the (F,) λ that violates (1) most, and U times the divergence.
 
-        They are those of (m + 1,) probabilities of x.
+        Both are for (m + 1,) probabilities of x.
         """
         from scipy.optimize import minimize
 
@@ -179,7 +180,7 @@ class KnownMeans:
 
 
 def _end_of_share(share: float, deviance: float, end: float) -> float:
-    """Return the share towards an end whose divergence from the one observed is the deviance."""
+    """Return the share towards an end whose divergence from the observed one is the deviance."""
     from scipy.optimize import brentq  # slow to import
 
     share = min(max(share, 0.0), 1.0)
@@ -215,11 +216,13 @@ class KnownRegion:
         known: the means.
         mixture: what the members show; each x = 0 … m is a cell.
         rows: the rows of the linear programme, which are added as they are needed.
+        bases: the last basis of the programme of each objective.
     """
 
     known: KnownMeans
     mixture: Mixture
     rows: list[Row] = field(default_factory=list)
+    bases: dict[bytes, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         centred = self.known.functions - ((self.known.low + self.known.high) / 2)[:, np.newaxis]
@@ -229,7 +232,6 @@ class KnownRegion:
                 self._add(side * size / deviation * unit)
 
     def _add(self, direction: Floats) -> None:
-        """Add the row of an (F,) λ."""
         known = self.known
         middle = (known.low + known.high) / 2
         half = (known.high - known.low) / 2
@@ -258,7 +260,7 @@ class KnownRegion:
     def bounds(self, alphas: Sequence[float]) -> Floats:
         """Return the (levels, 2, metrics) smallest and largest metrics at each error rate.
 
-        They are the bounds that all means have in common with each mean alone. A mean alone that
+        The bounds are those that all means have in common with each mean alone. A mean alone that
         contradicts the mixture is left out. Some proportions must agree with all means together.
         """
         count = len(self.known.functions)
@@ -332,6 +334,12 @@ class KnownRegion:
         else:
             ends = np.expm1(-losses - limit / self.known.users) * scale
             sums = np.ones(rows.shape[1])
+        if len(self.known.functions) == 1:  # the programmes of several means are less stable
+            key = objective.tobytes()
+            solved = smallest(objective, rows, ends, sums, self.bases.get(key))
+            if solved is not None:
+                self.bases[key] = solved[1]
+                return solved[0]
         solution = linprog(objective, -rows, -ends, sums[np.newaxis], [1.0], method="highs")
         if solution.x is None:
             raise ArithmeticError(

@@ -199,9 +199,9 @@ def _contradiction(means: KnownMeans) -> str:
 
 
 def _limits(label: str, value: float | str, metric: Metric) -> tuple[float, float]:
-    """Return the smallest and the largest mean that are written as a value of a metric.
+    """Return the smallest and the largest mean that are printed as a value of a metric.
 
-    They are relative to the largest mean of the metric.
+    The means are relative to the largest mean of the metric.
     """
     try:
         digits = Decimal(str(value))
@@ -284,7 +284,7 @@ def _is_within(
 ) -> bool:
     """Return whether an exact value is within the bounds of its metric under all assumptions.
 
-    These bounds are at a larger error rate than that of exact values, so they are narrower.
+    The bounds are at a larger error rate than that of exact values, so they are narrower.
     """
     if exact.label not in metrics:
         return False
@@ -306,7 +306,7 @@ def _exact_contradicted(
 ) -> list[Finding]:
     """Return a finding if sampled values exclude an exact one.
 
-    It has the fewest values that do, and the weakest assumption under which they do.
+    The finding has the fewest values that do, and the weakest assumption under which they do.
 
     Args:
         known: the sampled values.
@@ -340,7 +340,7 @@ def _exact_contradicted(
 def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple[float, float]:
     """Return the bounds of the only metric of mixtures of several n together.
 
-    They are NaN if no n explains the means.
+    The bounds are NaN if no n explains the means.
     """
     ends = []
     for mixture in mixtures:
@@ -354,7 +354,6 @@ def _ends(known: KnownMeans, mixtures: Sequence[Mixture], alpha: float) -> tuple
 
 
 def _with_metrics(mixtures: Mapping[str, Mixture], columns: slice) -> dict[str, Mixture]:
-    """Return mixtures with some of their metrics."""
     return {
         shape: Mixture(mixture.probabilities, mixture.values[:, columns])
         for shape, mixture in mixtures.items()
@@ -386,21 +385,21 @@ def published(
     A published sampled metric is, for example, a hit rate of .62 among 99 negatives. If x of a
     user's m sampled negatives rank above the held-out item, a sampled metric is the mean over users
     of a function of x. The bounds hold for all distributions of true ranks that agree with all
-    values of a recommender, up to rounding and the error of so many users. For each two
+    values of a recommender, up to rounding and the sampling error of this many users. For each two
     recommenders, remarks say whether the values order them, among all candidates and in samples.
 
     Args:
         values: for each recommender, by its name, the sampled metrics by label, such as hr@10,
-            ndcg@10, mrr and auc. Several values of a recommender are of the same users and
-            negatives. A value is rounded as it is written: .62 stands for .615 to .625, and 1 for
-            itself. Text keeps zeros at the end: "0.620". A number has as many decimals as the other
-            recommenders' numbers for the metric: .7 and 1 beside .68 are read as 0.70 and 1.00, and
-            a remark says so. A share that no whole number of users has, such as .333333 of 100
-            users, is taken to be a mean over seeds, and a remark says so.
+            ndcg@10, mrr and auc. Several values of a recommender belong to the same users and
+            negatives. A value is rounded as written: .62 stands for .615 to .625, and 1 for itself.
+            Text keeps zeros at the end: "0.620". A number has as many decimals as the other
+            recommenders' numbers for the metric: .7 and 1 next to .68 are read as 0.70 and 1.00,
+            and a remark says that. A share that no whole number of users has, such as .333333 of
+            100 users, is taken to be a mean over seeds, and a remark says so.
         negatives: m, the number of sampled negatives of each user, drawn anew for each user: the
             bounds do not hold for negatives that all users share.
         candidates: n, the number of items in an exact evaluation, including the held-out item. If
-            it is not known, the least and the largest: the bounds are those of five n in geometric
+            it is not known, the least and the largest: the bounds then hold for five n in geometric
             steps together.
         users: the number of users, each with one held-out item.
         replacement: whether a negative could be sampled twice for the same user.
@@ -414,12 +413,13 @@ def published(
             metric among all candidates. Free takes the place of decreasing where the values
             contradict it. Uncorrected is the interval of a published value for users like these,
             among the held-out item and m negatives; if n = m + 1, the other rows are left out.
-        metrics: the true metrics to bound, such as recall@10. The default is those of all values.
+        metrics: the true metrics to bound, such as recall@10. By default, the metrics of all
+            values.
         exact: metrics among all candidates, by recommender and label, where they are published too;
-            not for negatives by popularity. They move no bounds. A finding names those that the
-            sampled values exclude, and the fewest values that do: one of them is a misprint, or
-            they are not of the same ranks. The error rate is that of all exact values of a
-            recommender together (Bonferroni).
+            not for negatives by popularity. Exact metrics move no bounds. A finding names those
+            that the sampled values exclude, and the fewest values that do: one of them is a
+            misprint, or they do not come from the same ranks. The error rate is for all exact
+            values of a recommender together (Bonferroni).
         confidence_level: probability that the interval covers the true metric. The verdicts hold
             together for all recommenders (Bonferroni), whether their users are the same or not.
 
@@ -664,7 +664,6 @@ def _by_popularity(
 
 
 def _require_by_recommender(values: Any) -> None:
-    """Raise ConfigError if values are not by recommender."""
     is_by_name = isinstance(values, Mapping) and bool(values)
     if not is_by_name or not all(isinstance(by_label, Mapping) for by_label in values.values()):
         raise ConfigError(
@@ -678,7 +677,7 @@ def _require_bounds(estimators: Mapping[str, Estimator]) -> None:
     for label, estimator in estimators.items():
         if estimator.assumed_shape is None and not estimator.is_uncorrected:
             raise ConfigError(
-                f"estimators: {label} needs all ranks; of a value, there are {', '.join(PUBLISHED)}"
+                f"estimators: {label} needs all ranks; published takes {', '.join(PUBLISHED)}"
             )
 
 
@@ -719,10 +718,7 @@ def _table(
 def _mixtures(
     size: Size, metrics: tuple[Metric, ...], known: tuple[Metric, ...]
 ) -> dict[str, Mixture]:
-    """Return the mixtures of users of a size.
-
-    They do not depend on the values, so that all recommenders share them.
-    """
+    """Return the mixtures of users of a size, which all recommenders share."""
     return mixtures_of([size], metrics, known=known)
 
 
@@ -759,9 +755,9 @@ def _bounds(
     alphas: Sequence[float],
     most: Floats,
 ) -> _Bounds:
-    """Return the bounds with a shape, or with the next weaker one that is possible.
+    """Return the bounds with a shape, or with the next weaker one that is possible, by error rate.
 
-    They are at error rates, of which the largest is the first.
+    The first error rate is the largest.
     """
     contradicted: dict[str, _Contradicted] = {}
     for weaker in SHAPES[SHAPES.index(shape) :: -1]:
@@ -871,7 +867,7 @@ def _verdicts(
 def _verdicts_on_samples(
     ends_by_name: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], items: int
 ) -> list[Finding]:
-    """Return findings on whether other users would order two recommenders alike.
+    """Return findings on whether other users would order two recommenders in the same way.
 
     The ends are by recommender and metric, at each error rate, among the items of a sample.
     """

@@ -37,7 +37,7 @@ KINDS = (
         REMARK,
         "Among {items:,} items, {names[0]} is better than {names[1]} by {metric} for other users, "
         "too: the difference is {smallest} to {largest} with {confidence} confidence.",
-        when="other users would order two recommenders alike in a sample of as many items",
+        when="other users would order two recommenders the same in a sample of as many items",
         action="report the order as one among so few items",
         values=f"{_VALUES_IN_SAMPLE}; smallest, largest: the ends of the lead",
     ),

@@ -44,7 +44,11 @@ from sampled_metrics.running import terminal_progress
     help="An id on each line, in the order of the rows; npy or text.",
 )
 @click.option("--item-ids", type=shared.FILE, help="The same for items.")
-@click.option("--negatives", type=shared.WHOLE, help="Sample so many, in place of all candidates.")
+@click.option(
+    "--negatives",
+    type=shared.WHOLE,
+    help="How many negatives to sample, in place of all candidates.",
+)
 @click.option(
     "--replacement", is_flag=True, help="A negative may be sampled twice for the same user."
 )

@@ -1,10 +1,8 @@
-"""Ranking by factors on a device.
-
-Its float32 product decides clear cases, and near ties are computed again in float64.
+"""Ranking by factors on a device: float32 decides clear cases, and float64 the near ties.
 
 The scores are those of `sampled_metrics.ranking.factors` in double precision: the terms are added
 one by one in the order of the factors. So the counts are those of the same factors on the host, to
-the last digit. They do not depend on the device, nor on how its library multiplies matrices.
+the last digit, whatever the device and however its library multiplies matrices.
 
 The product is a prefilter. A block of it stays on the device, where it is compared with the
 held-out items' scores minus and plus the largest error. The pairs in between, and those of training
@@ -13,7 +11,7 @@ host.
 
 Libraries may multiply matrices of float32 with fewer digits, as TensorFloat-32 does, if a setting
 or their default says so. Before the first block of each shape, a product of known numbers of that
-shape tells. Where it loses digits, the products are in float64.
+shape shows whether it loses digits. If so, the products are in float64.
 """
 
 from dataclasses import dataclass
@@ -190,7 +188,7 @@ class DeviceCounts:
     def _scaled(self, factors: Any, largest: NDArray[Any]) -> _Scaled:
         """Return (rows, d) factors, scaled for the product.
 
-        They are scaled by the largest number of each row, (rows,), or of all, ().
+        The scale is the largest number of each row, (rows,), or of all, ().
         """
         device = self._device
         xp = device.xp
@@ -221,10 +219,7 @@ class DeviceCounts:
         return xp.astype(factors, xp.float64 if self._has_float64 else xp.float32)
 
     def _largest_of_rows(self, factors: Any) -> NDArray[Any]:
-        """Return the (rows,) largest absolute number of each row of (rows, d) factors.
-
-        It is NaN if a number of the row is NaN.
-        """
+        """Return the (rows,) largest absolute number of each row, NaN for a row with NaN."""
         xp = self._device.xp
         largest = []
         for part in _slices(factors.shape[0], NUMBERS // factors.shape[1]):
@@ -233,7 +228,7 @@ class DeviceCounts:
         return np.concatenate(largest)
 
     def _can_multiply(self, rows: int) -> bool:
-        """Return whether the device can multiply a block of so many rows.
+        """Return whether the device can multiply a block of this many rows.
 
         The precision of the products is float64 from the first shape on that loses digits.
         """
@@ -275,7 +270,6 @@ class DeviceCounts:
 
     @cached_property
     def _copies(self) -> tuple[Floats, Floats]:
-        """The factors on the host."""
         device = self._device
         users = device.pull(device.comparable(self._users)).astype(np.float64)
         items = device.pull(device.comparable(self._items)).astype(np.float64)
@@ -287,7 +281,7 @@ class DeviceCounts:
 
 
 def _slices(count: int, size: int) -> list[slice]:
-    """Return consecutive slices of so many rows, each of a size but the last."""
+    """Return consecutive slices of rows, all of the same size but the last."""
     size = max(1, size)
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 

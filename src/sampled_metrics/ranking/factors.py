@@ -1,15 +1,15 @@
 """Ranking by factors: a float32 product decides clear cases, and near ties are computed again.
 
-The score of a user and an item is the dot product of their factors. Its terms are added one by one
-in the order of the factors, with rounding at each step. So it does not depend on a library, on
-threads, or on its position in a matrix.
+The score of a user and an item is the dot product of their factors, whose terms are added one by
+one in the order of the factors, with rounding at each step. So a score does not depend on a
+library, on threads, or on its position in a matrix.
 
 A matrix product is the fastest way to compute many scores. But its order of additions depends on
 the library, on its threads, and on the position of an item in the matrix, so items with equal
 factors may differ in the last digit. The product is therefore a prefilter. Each block of scores is
 compared with the held-out item's score minus and plus the largest rounding error, and counted while
-it is in the cache. Items in between are undecided: a few in a hundred thousand. They are compared
-by their exact scores. So the counts do not depend on the product.
+it is in the cache. Items in between are undecided: a few in a hundred thousand. Such items are
+compared by their exact scores, so the counts do not depend on the product.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -119,9 +119,9 @@ def error_bound(
     if the factors are rounded to that of the product first (Higham, Accuracy and Stability of
     Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). The
     bound adds the error of terms too small for normal numbers, multiplied by four because lengths
-    are 1/2 or more. It has the shape of the exponents of the scales of user and item together, and
-    may be infinite. `roundoffs` is the largest rounding error of an operation of the product in
-    unit roundoffs: 2 where sums are cut off.
+    are 1/2 or more. The bound has the shape of the exponents of the scales of user and item
+    together, and may be infinite. `roundoffs` is the largest rounding error of an operation of the
+    product in unit roundoffs: 2 where sums are cut off.
     """
     products = np.finfo(product)
     roundings = ((d + 2, roundoffs * float(products.eps) / 2), (d, float(np.finfo(kind).eps) / 2))
@@ -153,8 +153,8 @@ def prefilter(
 ) -> tuple[Floats32, Floats32, Floats32]:
     """Return users' factors, (users, d), scaled for the float32 product, and its thresholds.
 
-    These are low and high, (users, 1) each. Float32 scores from low to high are undecided. A user
-    whose factors are all 0 has none, and infinite thresholds.
+    The thresholds are low and high, (users, 1) each. Float32 scores from low to high are undecided.
+    A user whose factors are all 0 has no undecided scores, and infinite thresholds.
 
     Args:
         factors: (users, d).
@@ -192,10 +192,9 @@ def require_finite_scores(d: int, largest: tuple[float, float], precision: str) 
 
 
 def first_same(items: FactorMatrix) -> Ints:
-    """Return (items,) for each item the first item with the same factors.
+    """Return (items,) for each item the first item with the same factors, itself if none is found.
 
-    It is the item itself if that one is missed. Items with the same factors tie, so their scores
-    need no comparison.
+    Items with the same factors tie, so their scores need no comparison.
     """
     numbers = np.random.default_rng(0).integers(1, 2**62, items.shape[1], dtype=np.uint64)
     bits = np.ascontiguousarray(items, dtype=np.float64).view(np.uint64)
@@ -335,7 +334,7 @@ class FactorCounts:
     def _shape_of_blocks(self, rows: int) -> tuple[int, int]:
         """Return the numbers of rows and of items of a block of scores.
 
-        The blocks are of about the same size.
+        The blocks have about the same size.
         """
         height = max(1, min(rows, SCORES // ITEMS))
         columns = -(-len(self._items) // max(ITEMS, SCORES // height))

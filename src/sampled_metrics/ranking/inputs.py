@@ -1,9 +1,9 @@
-"""What rankings are made from, as arrays, tables and files.
+"""The inputs of rankings as arrays, tables and files: scores, factors, training and held-out items.
 
-These are scores and factors, training and held-out items. In the memory of the host, numpy reads
-arrays of any library without a copy. Those in the memory of a device, such as a GPU, stay there.
+In the memory of the host, numpy reads arrays of any library without a copy. Arrays in the memory of
+a device, such as a GPU, stay there.
 
-Users, items and ids may be standard input, called -.
+Users, items and ids may be standard input, written as -.
 """
 
 import warnings
@@ -40,7 +40,7 @@ _WHOLE = 2.0**53
 """Below it, float64 holds every whole number."""
 
 _LONG = 512
-"""Rows with so many entries are counted one by one."""
+"""Rows with this many entries are counted one by one."""
 
 ScoreFunction = Callable[[slice], ArrayLike]
 """Function from a slice of the users to their (users, items) scores."""
@@ -70,7 +70,7 @@ def refuse_device(array: Any, name: str) -> None:
 class Device:
     """The device that arrays are on.
 
-    It has the namespace of their library, `xp`, and makes copies to and from the host.
+    The namespace of their library is `xp`, and the methods copy to and from the host.
 
     Raises:
         DataError: the arrays differ in library or device, or are not real numbers, or
@@ -137,9 +137,9 @@ class Device:
     def entries(
         self, array: Any, row: NDArray[np.integer], column: NDArray[np.integer]
     ) -> NDArray[Any]:
-        """Return a copy on the host of entries of (rows, columns), by indices on the host.
+        """Return entries of (rows, columns), by indices on the host, as a copy on the host.
 
-        It is in a type that numpy has.
+        The copy has a type of numpy.
         """
         if self.is_host:
             return np.asarray(array[row, column])
@@ -182,7 +182,7 @@ class Device:
 
 
 def as_array(scores: Any) -> Any:
-    """Return scores on a device as they are, without a gradient, and others as `as_scores` does."""
+    """Return scores on a device without a gradient, and others as `as_scores` does."""
     return detached(scores) if is_on_device(scores) else as_scores(scores)
 
 
@@ -270,11 +270,11 @@ def exits_as_errors(what: str) -> Iterator[None]:
         raise
     except BaseException as error:
         words = f": {error}" if str(error) else ""
-        raise DataError(f"{what} ends by {type(error).__name__}{words}") from error
+        raise DataError(f"{what} fails with {type(error).__name__}{words}") from error
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Return whether a function can be given so many arguments; True if it does not say."""
+    """Return whether a function takes this many arguments; True if it does not say."""
     try:
         parameters = signature(function)
     except (TypeError, ValueError):
@@ -572,7 +572,7 @@ def _matrix_of_vector(held_out: Any, ids: tuple[Ids, Ids]) -> csr_array:
     """Return the matrix of held-out items from what `_vector` returns.
 
     The values of a Series are looked up in the ids, and so is its index if it has labels. An array
-    has indices. A missing item is none, and so is a negative number that is no id.
+    has indices. A missing item, or a negative number that is not an id, means no held-out item.
     """
     users, items = ids
     is_labelled = has_labels(held_out)
@@ -632,7 +632,7 @@ def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
             f"numbers, not {indices.dtype} of shape {indices.shape}"
         )
     if not indices.size:
-        raise DataError("users: names none of the users")
+        raise DataError("users: names no user")
     indices = np.sort(indices)
     wrong = indices[(indices < 0) | (indices >= count)]
     if len(wrong):
@@ -673,7 +673,7 @@ Places = Callable[[Ints, Ints], Ints]
 
 
 def candidates_at(excluded: csr_array, order: Ints | None = None) -> Places:
-    """Return the function to the candidates with some numbers.
+    """Return a function that looks up candidates by their numbers.
 
     Args:
         excluded: (rows, items), stored where the item is not a candidate.
@@ -752,10 +752,10 @@ def _frame_of_file(path: str, kind: str) -> pd.DataFrame:
 
 
 def read_pairs(path: str, separator: str | None = None) -> Columns | Any:
-    """Read users and items.
+    """Read users and items from a csv, parquet, npy or npz file.
 
-    They are a table from csv or parquet, or a (users, items) matrix from npy or npz. The separator
-    is that of the fields of a csv file; it is noticed if it is a usual one.
+    A csv or parquet file is a table, and an npy or npz file a (users, items) matrix. The separator
+    of the fields of a csv file is found if it is a usual one.
 
     Raises:
         DataError: the file cannot be read; the message names the line if there is one.

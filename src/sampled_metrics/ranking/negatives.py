@@ -1,12 +1,12 @@
 """Ranks of held-out items among a few negatives of each user, by the scores of any model.
 
 Given negatives are tested for a uniform draw from each user's own candidates. Two statistics are
-compared with what uniform draws give. One is the mean over negatives of log(1 + training events of
-the item); its mean and variance over draws are exact, and it is taken as normal. It finds negatives
-by popularity. The other is Σ_i (c_i - e_i)² / v_i for the number c_i of users who have item i among
-their negatives, with its mean e_i and variance v_i over draws; it is taken as a gamma variable. It
-finds items that are drawn too often or never, and negatives that users share. The p-value is twice
-the smaller one of the two.
+compared with what uniform draws give. One finds negatives by popularity: the mean over negatives of
+log(1 + training events of the item); its mean and variance over draws are exact, and it is taken as
+normal. The other finds items that are drawn too often or never, and negatives that users share: Σ_i
+(c_i - e_i)² / v_i for the number c_i of users who have item i among their negatives, with its mean
+e_i and variance v_i over draws; it is taken as a gamma variable. The p-value is twice the smaller
+one of the two.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def distinct_numbers(sizes: Ints, m: int, streams: Streams) -> Ints:
     """Draw (rows, m) distinct numbers from 0, ..., size - 1 of each row.
 
     All subsets of m numbers are equally likely. Numbers that are in a row twice are drawn again
-    until none is. So a row has the first m distinct numbers of a sequence of independent ones. That
-    takes long if m is more than half of the size. Then each number gets a random key, and the row
-    has the numbers with the m smallest keys. Sizes are above m.
+    until none is. So a row has the first m distinct numbers of a sequence of independent ones. If m
+    is more than half of the size, this takes long, and each number gets a random key, instead, and
+    the row has the numbers with the m smallest keys. Sizes are above m.
     """
     numbers = np.empty((len(sizes), m), dtype=np.int64)
     is_dense = sizes < 2 * m
@@ -119,9 +119,9 @@ SIGNIFICANCE = 0.01
 def uniformity(user: Ints, item: Ints, users: Ints, split: Split, *, replacement: bool) -> Finding:
     """Return a finding with the p-value of given negatives if they are uniform.
 
-    It also has the excess of popular items, in standard errors. `item` are the (negatives,) items,
-    and `user` the places of their users among (users,) users. With replacement, a user may have a
-    negative twice.
+    The finding also has the excess of popular items, in standard errors. `item` are the
+    (negatives,) items, and `user` the places of their users among (users,) users. With replacement,
+    a user may have a negative twice.
     """
     excluded = split.excluded[users]
     popularity = np.log1p(np.bincount(split.training.indices, minlength=split.shape.items))
@@ -243,22 +243,21 @@ def rank_among_negatives(
     negatives.
 
     Args:
-        scores: as in `rank`. A function returns the scores of all items, of which those of the
-            negatives are taken.
+        scores: as in `rank`. A function returns the scores of all items; only the negatives' scores
+            are used.
         training: as in `rank`.
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives
             themselves: a table with the columns user and item, a dict of lists of items by user, or
             a (users, m) array of indices of items. Given negatives that do not look as if they were
             drawn uniformly for each user (p <= .01) have a caution, as results do not hold then.
-            Those that users share, also within batches of users, are read as drawn "once", as in
-            `sampled_ranks`.
+            Negatives that users share, also within batches of users, are read as drawn "once", as
+            in `sampled_ranks`.
         replacement: whether a negative may be there twice for the same held-out item.
-        drop_held_out: whether held-out items of the user among given negatives are left out, as
-            some published lists have them, or hold all items of a user with the same negatives.
-            Otherwise they are refused.
-        seed: of the negatives and the ties. The negatives do not depend on the scores, so all
-            models with the same seed, training and held-out items have the same ones.
+        drop_held_out: whether to leave out the user's held-out items from given negatives, which
+            some published lists contain. By default they are refused.
+        seed: the seed of the negatives and of the order of ties. All models with the same seed,
+            training and held-out items have the same negatives.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
         batch_size: as in `rank`; it does not change the ranks.
@@ -400,7 +399,6 @@ def _score_function(
 
 
 def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: Streams) -> _Draw:
-    """Return the function that draws the negatives of users."""
     require_whole(1, MOST, negatives=negatives)
 
     def draw(users: Ints) -> tuple[Ints, Ints]:
@@ -430,7 +428,6 @@ def _drawn_negatives(negatives: int, replacement: bool, split: Split, streams: S
 def _given_negatives(
     negatives: Any, replacement: bool, drop_held_out: bool, inputs: Inputs
 ) -> _Draw:
-    """Return the function that looks up given negatives."""
     split = inputs.split
     users, items = inputs.ids
     width = split.shape.items

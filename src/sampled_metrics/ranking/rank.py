@@ -1,7 +1,7 @@
 """Exact ranks of held-out items by the scores of any model.
 
 A model, a matrix or a function gives the scores of a block of users and all items, on the host or
-on a device. Items that are not candidates are counted too and then subtracted, so no array has to
+on a device. Items that are not candidates are counted too and then subtracted, so no array needs to
 mark the candidates. `sampled_metrics.ranking.factors` counts by factors on the host, and
 `sampled_metrics.ranking.device_factors` on a device.
 """
@@ -37,12 +37,12 @@ from sampled_metrics.ranking.split import Split
 from sampled_metrics.running import Progress, no_progress, parallel, threads_of_linear_algebra
 
 TIE = 2.0**-40
-"""Computed scores tie if they differ by no more than this fraction.
+"""Computed scores tie if they differ by at most this fraction of the item's sum of similarities.
 
-It is a fraction of the held-out item's sum of similarities. Rounding separates sums that are equal
-in exact arithmetic. If no term is negative and each sum takes n roundings, the sums differ by a
-fraction of n ε at most, with ε = 2⁻⁵². So n may be 4000. On MovieLens 1M, rounding separates sums
-of item-CF by less than 10⁻¹⁵, and the other sums differ by 10⁻⁹ or more.
+The item is the held-out one. Rounding separates sums that are equal in exact arithmetic. If no term
+is negative and each sum takes n roundings, the sums differ by a fraction of n ε at most, with ε =
+2⁻⁵². So n may be 4000. On MovieLens 1M, rounding separates sums of item-CF by less than 10⁻¹⁵, and
+the other sums differ by 10⁻⁹ or more.
 """
 
 BATCH_BYTES = 2**28
@@ -53,10 +53,7 @@ MOST_USERS = 1024
 
 _TOGETHER = 2**18
 _TOGETHER_ON_DEVICE = 2**25
-"""Scores that are counted at a time.
-
-Those on the host stay in the cache between the comparisons.
-"""
+"""Scores that are counted at a time; those on the host stay in the cache between comparisons."""
 
 _MUCH_WORK = 2**28
 """Products of factors that are worth the start of threads, which takes some milliseconds."""
@@ -138,10 +135,7 @@ def rank_users(
 
 
 def _threads_for(scores: ScoreFunction | Factors, rows: int) -> int:
-    """Return how many threads are worth their start.
-
-    They are those of linear algebra, for much work by factors on the host.
-    """
+    """Return how many threads of linear algebra are worth their start, for factors on the host."""
     if not isinstance(scores, tuple) or is_on_device(scores[0]):
         return 1
     return threads_of_linear_algebra() if rows * scores[1].size >= _MUCH_WORK else 1
@@ -313,18 +307,18 @@ def rank(
         scores: one of
 
             - (users, items) numbers, dense, or sparse with 0 for what is not stored;
-            - a tuple of factors, (users, d) and (items, d). The scores are the inner products. They
-              are computed in double precision, or in single precision if both are float32; items
-              with equal factors tie;
+            - a tuple of factors, (users, d) and (items, d). The scores are the inner products,
+              computed in double precision, or in single precision if both are float32; items with
+              equal factors tie;
             - a function that takes a slice of the users, and returns their (users, items) scores as
               an array or a DataFrame.
 
             Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last
             and tie with each other; factors are finite. Scores are compared in their own type,
-            without rounding. Dense scores and factors may be arrays of torch, CuPy or JAX. Those in
-            the memory of a GPU are counted there, in blocks of 1.5 GB at most; this needs
-            array-api-compat. Both factors must be of one library and on one device. Their ranks are
-            those of the same factors in double precision on the host.
+            without rounding. Dense scores and factors may be arrays of torch, CuPy or JAX. Arrays
+            in the memory of a GPU are counted there, in blocks of 1.5 GB at most; this needs
+            array-api-compat. Both factors must belong to one library and one device. Their ranks
+            are those of the same factors in double precision on the host.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the
             user has the item; or a table with the columns user and item.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for
@@ -332,8 +326,8 @@ def rank(
             not 0 where an item is held out; or a table with the columns user and item. Users
             without a held-out item are left out, and a warning counts them.
         users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them.
-            The other arguments are those of all users. The ranks are the same as in the table of
-            all users, so parts may be ranked apart and joined. Factors and scores may be arrays in
+            The other arguments are for all users. The ranks are the same as in the table of all
+            users, so parts may be ranked separately and joined. Factors and scores may be arrays in
             files, as ``numpy.load(name, mmap_mode="r")`` returns; those of other users are not
             read. The default is all users.
         user_ids: (users,) distinct ids of all users, in the order of the scores. Tables and the

@@ -22,10 +22,7 @@ from sampled_metrics.ranking.inputs import Device, as_array, on_all_tied
 
 _TOGETHER = 2**17
 _TOGETHER_ON_DEVICE = 2**25
-"""Scores that are counted at a time.
-
-Those on the host stay in the cache between the comparisons.
-"""
+"""Scores that are counted at a time; those on the host stay in the cache between comparisons."""
 
 
 def ranks_of_scores(
@@ -51,23 +48,22 @@ def ranks_of_scores(
     has Hits@k of 0 or 1, and a reciprocal rank of 1 / (m / 2 + 1), below its mean by chance. OGB's
     ``hits@K`` is another metric: all queries share the negatives.
 
+    All arrays may be of numpy, torch, CuPy or JAX. Arrays in the memory of a GPU are counted there;
+    this needs array-api-compat.
+
     Args:
         positive: (rows,) scores of the held-out items; higher is better.
         negatives: (rows, m) scores of their negatives. NaN is padding, so rows may have fewer
             negatives than others. -inf ranks last.
         candidates: n, the number of items in an exact evaluation, including the held-out item: one
             number, or one for each row.
-        padding: (rows, m) booleans, True where an entry is no negative. Then NaN is refused. It
-            also leaves out negatives that are not drawn uniformly, such as the historical ones of
-            TGB.
+        padding: (rows, m) booleans, True where an entry is not a negative, or is a negative that
+            was not drawn uniformly, such as the historical ones of TGB. NaN is then refused.
         users: (rows,) ids of the users, or queries. A query with several held-out items has a row
             for each. By default, every row is a query of its own.
         replacement: whether a negative may be there twice in a row.
         drawn: as in `sampled_ranks`.
-        seed: of the random order of ties.
-
-    All arrays may be of numpy, torch, CuPy or JAX. Those in the memory of a GPU are counted there;
-    this needs array-api-compat.
+        seed: the seed of the random order of ties.
 
     Returns:
         The `SampledRanks`, for `correct` and `compare`. If each row has all n - 1 other candidates

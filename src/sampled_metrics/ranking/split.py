@@ -91,9 +91,7 @@ class Split:
         return csr_array(self.training + self.held_out)
 
     def non_candidates(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the items that are not candidates of some rows.
-
-        They are the user's training items and other held-out items.
+        """Return the items that are not candidates of some rows: training and other held-out items.
 
         Args:
             rows: (rows,) ascending.
@@ -184,7 +182,7 @@ def valid_sparse(matrix: Any, name: str) -> Any:
             matrix = csr_array(matrix)
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise DataError(f"{name}: is no valid sparse matrix: {reason(error)}") from None
+        raise DataError(f"{name}: is not a valid sparse matrix: {reason(error)}") from None
     return matrix
 
 
@@ -196,7 +194,7 @@ def pair_matrix(
 ) -> csr_array:
     """Return a sparse matrix with 1 for each of (pairs,) users and items.
 
-    Its indices take 32 bits if that is enough.
+    Indices take 32 bits if that is enough.
 
     Raises:
         ValueError: an index is out of range.

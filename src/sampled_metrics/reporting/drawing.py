@@ -108,7 +108,7 @@ def _settings() -> Iterator[None]:
 styled = _settings()
 """Decorator: a function that draws with `SETTINGS`.
 
-One thread draws at a time, as the settings are those of all threads.
+One thread draws at a time, because all threads share the settings.
 """
 
 
@@ -328,7 +328,7 @@ class _FewerLabels(LogFormatter):
 
 
 def in_lines(text: str, letters: int) -> str:
-    """Return a text in lines of so many letters, with a per cent sign beside its number."""
+    """Return a text in lines of this many letters, with a per cent sign next to its number."""
     return textwrap.fill(literal(text).replace(" %", "\N{NO-BREAK SPACE}%"), letters)
 
 

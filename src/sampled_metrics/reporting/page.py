@@ -37,8 +37,8 @@ def render(template: str, package: str = "sampled_metrics.reporting", **data: An
     """Return a page, which fetches nothing.
 
     Args:
-        template: the name of a file of the folder templates of a package. It may extend those of
-            this package.
+        template: the name of a file of the folder templates of a package, which may extend the
+            templates of this package.
         package: the package.
         **data: what it shows; all text is escaped.
 
@@ -53,7 +53,7 @@ def notebook_table(
 ) -> str | None:
     """Return a table of text as a notebook shows it, with sentences.
 
-    It is None without jinja2: the notebook then shows text.
+    Without jinja2, the result is None, and the notebook shows text.
 
     Args:
         table: the table.

@@ -1,6 +1,6 @@
 """Draw the results of evaluate, correct, compare, expect, published and plan as a forest plot.
 
-They are values with intervals, legible without colour.
+A forest plot shows values with intervals, here legible without colour.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _best_of_many(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 def show(table: pd.DataFrame, path: str | os.PathLike[str] | None, ax: Axes | None) -> Any:
     """Draw a result into a file, axes or a figure of pyplot, and return the axes.
 
-    They are None if the table is no result.
+    A table that is not a result is not drawn, and None is returned.
     """
     drawn = picture(table)
     if drawn is None:
@@ -253,7 +253,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
 def _write_value(axes: Axes, panel: Panel, mark: Mark, height: float) -> None:
     """Write the value of a mark above it, or the ends of an interval without one.
 
-    It is aligned so that it stays within the axes. That of a missing mark is at the left.
+    The text is aligned so that it stays within the axes, and for a missing mark it is at the left.
     """
     text = value_in_words(mark.value, "+" if panel.of_differences else "")
     across = 0.0
@@ -290,7 +290,7 @@ def _leave_out_what_cannot_be(axes: Axes, marks: Iterable[Mark]) -> None:
 def _log_axis(axes: Axes, values: list[float]) -> None:
     """Make the axis of some numbers, which may be missing, logarithmic.
 
-    It has labels at 1, 2, 5, 10 and so on.
+    Labels are at 1, 2, 5, 10 and so on.
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -336,7 +336,6 @@ def _values(table: pd.DataFrame) -> Picture:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`."""
     setting = setting_of(table)
     findings = getattr(table, "findings", ())
     verdicts = list[Verdict | None]()
@@ -402,7 +401,7 @@ def _panels(table: pd.DataFrame, value: str, axis: str, is_filled: Iterable[bool
     """Return a panel for each metric.
 
     A row is a recommender or a pair. With groups or runs, a row is one of these, and the marks of
-    recommenders or pairs have a legend, as those of estimators have.
+    recommenders or pairs have a legend, as estimators have.
     """
     names = _names(table)
     parts = [name for name in ("group", "inference") if name in table]

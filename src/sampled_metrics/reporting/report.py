@@ -60,8 +60,8 @@ def report(
     The page begins with a verdict in words for each pair, and whether a group of users has another
     one. Then it has tables, intervals, a histogram of the ranks, and what was read. Sampled ranks
     have the intervals of several estimators (`correct`). Of more than 10 recommenders, the tables
-    of metrics have all, and the pairs and figures are of the 10 best by the first metric; the page
-    says so. It holds its figures, and fetches nothing.
+    of metrics have all, and the pairs and figures have the 10 best by the first metric; the page
+    says so. The page holds its figures, and fetches nothing.
 
     Args:
         ranks: an `ExactRanks`, a `SampledRanks` or a `RankedLists`, as the readers return them, or
@@ -232,10 +232,7 @@ def _shortest(result: Result, names: Sequence[str], is_sampled: bool) -> list[st
 
 
 def _histograms(recommenders: Sequence[Runs], is_sampled: bool, drawn: _Drawn) -> dict[str, Any]:
-    """Return the histograms of the ranks of those recommenders that have ranks.
-
-    Those of several seeds are counted together.
-    """
+    """Return the histograms of the recommenders that have ranks, several seeds counted together."""
     ranks = {}
     for runs in recommenders:
         tables = [table.ranked_items for table in runs.tables]
@@ -288,10 +285,7 @@ def _values_of(result: Result, drawn: _Drawn) -> dict[str, Any]:
 
 
 def _of_metric(label: str, cells: Result) -> dict[str, Any]:
-    """Return the rows of a metric.
-
-    Those of estimators whose interval does not cover their bias are apart.
-    """
+    """Return the rows of a metric, with the estimators whose interval ignores their bias apart."""
     holds_truth = _holds_truth(cells)
     bounds = _worded(cells[holds_truth]).drop(columns="Metric")
     biased = _worded(cells[~holds_truth]).drop(columns="Metric")
@@ -324,7 +318,7 @@ def _comparison(
 
 
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a result as text, in words."""
+    """Return a result with its cells as text."""
     leading = [name for name in _LEADING if name in table] if "conclusion" in table else []
     ordered = table[[*leading, *table.columns.difference(leading, sort=False)]]
     return ordered.in_words(Verdict.headings(*(names or ("A", "B"))))

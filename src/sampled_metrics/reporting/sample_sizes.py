@@ -105,9 +105,8 @@ def expected_by_sample_size(
 def draw(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw the table of `expected_by_sample_size`.
 
-    It has a panel for each estimator, and a line for each recommender. An estimator on a
-    logarithmic scale has a second panel, from m = 100 on, on a linear scale. Each crossing of two
-    lines has a circle.
+    Each estimator has a panel, and each recommender a line. An estimator on a logarithmic scale has
+    a second panel, from m = 100 on, on a linear scale. Each crossing of two lines has a circle.
     """
     contents: list[tuple[str, pd.DataFrame, bool]] = []
     for label, curves in table.groupby("estimator", sort=False):
@@ -183,6 +182,6 @@ def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False)
 def _is_crushed(table: pd.DataFrame) -> bool:
     """Return whether the exact values would be one line on a linear scale.
 
-    They would be where the expected ones are far above them.
+    Expected values far above the exact ones have that effect.
     """
     return bool(0 < _CRUSHED * table["exact"].min() < table["expected"].max())

@@ -191,7 +191,7 @@ def laid_out(table: pd.DataFrame) -> PageTable:
 def _alignment(cells: "pd.Series[str]") -> list[str]:
     """Return the style of each cell, which aligns the decimal points of a column.
 
-    It is empty for a cell with the most decimals, and for a dash.
+    The style is empty for a cell with the most decimals, and for a dash.
     """
     decimals = [len(cell.strip("*").partition(".")[2].rpartition(".")[2]) for cell in cells]
     largest = max(
@@ -216,10 +216,7 @@ def _label_columns(text: pd.DataFrame) -> int:
 
 
 def _sticky(labels: pd.DataFrame) -> dict[int, tuple[str, str]]:
-    """Return the classes and the style of the label columns that a phone keeps in sight.
-
-    They are the last ones that fit.
-    """
+    """Return the classes and the style of the last label columns that a phone keeps in sight."""
     widths = []
     for name in labels:
         letters = 0.62 * min(labels[name].map(len).max(), _LABEL)

@@ -1,7 +1,4 @@
-"""The words of a report, beside the remarks of the results themselves.
-
-They say what its results and figures show.
-"""
+"""The words of a report on its results and figures, besides the remarks of the results."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ BIASED_AUC = (
     "The uncorrected AUC of a uniform sample has no bias. The intervals of the others do not "
     "cover their bias."
 )
-"""What stands above the values of estimators with a bias."""
+"""The sentences above the values of estimators with a bias."""
 
 _OF_ONE_ITEM = {
     "recall": "the share of held-out items that are among the first {k}",
@@ -42,7 +39,7 @@ _OF_LISTS = {
     "ap": "the precision at the rank of each relevant item",
     "mrr": "1 / rank of the first relevant item",
 }
-"""What the mean over users is of, by the beginning of the label of a metric."""
+"""What the mean over users is a mean of, by the beginning of the label of a metric."""
 
 
 def meanings(labels: Iterable[str], has_one_relevant_item: bool) -> list[str]:
@@ -87,7 +84,7 @@ def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
 
 
 def notes_in_words(compared: Comparison) -> tuple[str, ...]:
-    """Say what the verdicts assume, if their sentences do not, and how they are read."""
+    """Say what the verdicts assume, if their sentences do not, and how to read them."""
     assumptions: tuple[str, ...] = ()
     if len({verdict.assumes for verdict in compared.verdicts}) > 1:
         assumptions = wording.assumed(compared.findings, compared.setting)

@@ -3,7 +3,7 @@
 `staged_ranks` asks a `Ranker` for the scores of few candidates of each user, keeps them in a file,
 and returns `StagedRanks`, which `evaluate`, `compare`, `report` and `plan` take.
 
-It needs the core, and of `ranking` the inputs.
+The package needs the core, and the inputs of `ranking`.
 
 Begin with `table.py`, the table, and `rank.py`, the function. A run reads as follows: `rank.py`
 prepares the data, `candidate_order.py` says in which order candidates are scored, `counting.py`

@@ -25,7 +25,7 @@ def depth(value: str) -> float | None:
     try:
         number = float(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not a number, nor none") from None
+        raise click.BadParameter(f"{value!r} must be a number or none") from None
     return int(number) if number.is_integer() else number
 
 

@@ -132,10 +132,10 @@ class StageCounts:
         warn_of_last(last, len(self.split_rows), stacklevel=6)
 
     def go_on_from(self, file: str, earlier: StagedRanks, users: Ints, items: Ints) -> None:
-        """Take the counts of the same ranks by a smaller depth.
+        """Take the counts of the same ranks with a smaller depth.
 
-        A share of the users who stopped at a boundary goes on from it. The others are as they would
-        be by this depth.
+        A share of the users who stopped at a boundary goes on from it. The others are the same as
+        in a run with this depth.
 
         Args:
             file: name of the file of the ranks.
@@ -216,11 +216,11 @@ class StageCounts:
 
     @property
     def outlook(self) -> str:
-        """What is said after the first stage if few users can be completed; else nothing.
+        """Return what to say after the first stage if few users can be completed, or else "".
 
-        Their number is the mean over the users' numbers v. A larger depth may be chosen by it
-        without a bias: given the counts of all users at a boundary that all may reach, the estimate
-        of each depth has none.
+        The number of completed users is the mean over the users' numbers v. A larger depth may be
+        chosen from it without a bias: given the counts of all users at a boundary that all may
+        reach, the estimate of each depth has none.
         """
         above = self.above_at[:, self._first_stage]
         is_open_row = (above >= 0) & (above < self.design.k)

@@ -87,6 +87,6 @@ def read(
     with file_io.opened(path) as file, file_io.reading(name, f"is not {what}, or is damaged"):
         damaged = ZipFile(file).testzip()  # an array whose length is damaged is not read to its end
     if damaged is not None:
-        raise DataError(f"{name}: is damaged: the checksum of {damaged} does not fit")
+        raise DataError(f"{name}: is damaged: the checksum of {damaged} does not match")
     columns: dict[str, Any] = file_io.read_npz(path, what, [*names, RUN])
     return columns, json.loads(str(columns.pop(RUN)))

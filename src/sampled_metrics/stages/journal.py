@@ -137,7 +137,7 @@ class Journal:
 
 
 def refuse_other_run(name: str, stored: Mapping[str, Any], run: Mapping[str, Any]) -> None:
-    """Raise DataError unless a file, by its name, is of this run; the message says what differs."""
+    """Raise DataError, which says what differs, unless a file belongs to this run."""
     for what, value in run.items():
         if stored.get(what) == value:
             continue

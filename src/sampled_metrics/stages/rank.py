@@ -74,8 +74,8 @@ def staged_ranks(
     The held-out item of a user is scored, and then the candidates in an order. As soon as k
     candidates score higher, the rank is above k, and the metric is 0. From the boundaries 10, 30,
     100, 300, … candidates on, below half of them, only a share min(1, (depth / boundary)^(3/4)) of
-    the users who are not beaten goes on. They are the same users for all recommenders. `evaluate`
-    and `compare` weight these users, so that the mean is that of all users.
+    the users who are not beaten goes on. All recommenders go on with the same users. `evaluate` and
+    `compare` weight these users, so that the mean is that of all users.
 
     The candidates of a user with several held-out items are scored once for all of them.
 
@@ -96,24 +96,25 @@ def staged_ranks(
             completed, a warning says after the first stage how many, from what does not depend on
             the users' numbers, so that a larger depth may be chosen by it.
         order: "popularity", the number of users who have the item in training; or (items,) numbers,
-            higher first, of which a Series may have ids of all items as its index; or a function of
-            a user, an index or an id, that returns such numbers, and is called once for each user.
-            Any order is right, and a good one needs fewer scores. Ties are in the order of the
-            items.
+            higher first, of which a Series may have ids of all items as its index; or a function
+            that takes a user (an index or an id), is called once for each, and returns such
+            numbers. Any order is valid, and a good one needs fewer scores. Ties are in the order of
+            the items.
         users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
-        seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
-        file: the .npz file that the ranks are written to. It needs a `Ranker` with a name. Each
-            answer is kept at once in a journal beside it, whose name ends in .journal. A run that
-            was stopped goes on from there if it is called again, and the scores of the journal are
-            not asked for again. If the file is there, it is read. If it has a smaller depth, the
-            run goes on from it, as if it had been of this depth from the start, and replaces it at
-            the end. If it has a larger depth, or None, the ranks are those of this depth, column by
-            column, nothing is scored, and the file stays as it is. A warning says what the run goes
-            on from, with the name of the ranker and the date of its first score. A file or a
-            journal of a ranker with another name is refused; nothing but the name tells rankers
-            apart.
+        seed: the seed of the users' random numbers. Recommenders are compared with the same seed, k
+            and depth.
+        file: the .npz file that the ranks are written to. A file needs a `Ranker` with a name. Each
+            answer is kept at once in a journal in the same folder, whose name ends in .journal. A
+            run that was stopped goes on from there if it is called again, and the scores of the
+            journal are not asked for again. If the file is there, it is read. If it has a smaller
+            depth, the run goes on from it, as if it had been of this depth from the start, and
+            replaces it at the end. If it has a larger depth, or None, the ranks are those of this
+            depth, column by column, nothing is scored, and the file does not change. A warning says
+            what the run goes on from, with the name of the ranker and the date of its first score.
+            A file or a journal of a ranker with another name is refused; only the name
+            distinguishes rankers.
 
     Returns:
         The ranks, a `StagedRanks` with one row for each held-out item, in the order of the ids of
@@ -155,8 +156,8 @@ def staged_ranks(
     name = "" if file is None else path_text(file)
     if name and ranker.name is None:
         raise ConfigError(
-            "file: give a Ranker with a name (--ranker), such as that of the model and its date; a "
-            "run goes on from a file of the same name alone"
+            "file: give a Ranker with a name (--ranker), such as the model and its date; "
+            "a run goes on only from a file of the same name"
         )
 
     inputs = read_inputs(None, training, held_out, users, user_ids, item_ids)
@@ -200,8 +201,8 @@ class Prepared:
         The design says how many candidates of each user may be scored; all without it.
 
         Raises:
-            DataError: the order is wrong, no user has a held-out item, or ids of users are of types
-                without a common order.
+            DataError: the order is wrong, no user has a held-out item, or the types of ids of users
+                have no common order.
         """
         chosen = users[np.diff(split.held_out.indptr)[users] > 0]
         if not len(chosen):
@@ -267,8 +268,8 @@ class _Run:
         prepared: the data.
         design: k, depth and seed.
         file: name of the file; empty if there is none.
-        is_of_all_users: whether the call is of all users. An outlook on few completed users is
-            said of all users alone.
+        is_of_all_users: whether the call ranks all users. An outlook on few completed users is said
+            of all users alone.
     """
 
     ranker: Ranker

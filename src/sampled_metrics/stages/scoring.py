@@ -51,9 +51,8 @@ class Ranker:
             ids if there are `user_ids` and `item_ids`. A batch has the pairs of many users. A
             function ``ask`` of a single pair is written ``np.vectorize(ask, otypes=[float])``.
             Scores of -inf rank last and tie with each other.
-        name: the name of what gives the scores, such as that of a model and its date. A run with a
-            file needs it: what was scored under another name is refused, and nothing else is
-            compared.
+        name: the name of what gives the scores, such as a model and its date. A run with a file
+            needs it: what was scored under another name is refused, and nothing else is compared.
         pairs_per_call: the largest number of pairs in a call.
         concurrency: the largest number of calls at a time, in threads. The pairs that wait are
             divided evenly among them.
@@ -255,12 +254,11 @@ class Scorer:
 
 
 def _as_scores_of_pairs(answer: Any, pairs: int) -> Floats:
-    """Return an answer of a function as (pairs,) scores."""
     refuse_awaitable(answer, "score")
     if isinstance(answer, pd.Series) and has_labels(answer):
         raise DataError(
             f"score returned a Series with labels, such as {shown(answer.index[0])}; {_SHAPE} "
-            "returns an array in the order of the pairs, such as that of .to_numpy()"
+            "returns an array in the order of the pairs, such as .to_numpy()"
         )
     is_single = np.isscalar(answer) or getattr(answer, "ndim", None) == 0
     if is_single and pairs == 1:  # a function of a single pair

@@ -1,18 +1,18 @@
-"""Ranks of held-out items that were completed for a known share of the users alone.
+"""Ranks of held-out items that were completed for a known share of the users only.
 
 The candidates of a user are scored in some order, up to boundaries D_0 = 0 < D_1 < … < D_B. A user
 is beaten once k candidates score higher than the held-out item: the metric is 0 then, and nothing
 more is scored. From D_b on, a user who is not beaten goes on only if the user's number v is below
 P_b. The numbers are uniform, and known before any score.
 
-Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b. It is 0 for
-users who are beaten, and M_{B+1} = f. Then
+Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b, which is 0
+for users who are beaten, and let M_{B+1} = f. Then
 
     φ = M_0 + Σ_b 1[not beaten at D_b and v < P_b] / P_b (M_{b+1} - M_b).
 
-The mean of φ is that of f, whatever the predictions are, if they do not depend on the user. They
-are those of the other folds of the users: means of the known f, weighted by the inverse of the
-share that went as far.
+The mean of φ is that of f, whatever the predictions are, if they do not depend on the user. The
+predictions come from the other folds of the users: means of the known f, weighted by the inverse of
+the share that went as far.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class StagedRanks(Ranked):
         item: (rows,) the held-out items.
         score: (rows,) their scores.
         candidates: (rows,) n: the number of items to rank, including the held-out item.
-        k: candidates that score higher, with which a held-out item is beaten.
+        k: the number of candidates that score higher when a held-out item is beaten.
         depth: about how many candidates of each user are scored; None is all that are needed.
         seed: of the users' numbers and folds.
         boundaries: (boundaries,) ascending numbers of candidates, 0 first. A row has those below n
@@ -261,7 +261,6 @@ class StagedRanks(Ranked):
         return predictions
 
     def _phi_of(self, rows: Ints, predictions: Floats, f: Floats) -> Floats:
-        """Return the (rows,) φ of some rows."""
         last = self._last[rows]
         phi = np.full(len(rows), predictions[0, 0])
         for index in range(len(self.boundaries)):
@@ -345,7 +344,7 @@ class StagedRanks(Ranked):
         """
         if not self.is_all_known:
             raise DataError(
-                "only ranks that are all known, by depth=None, stand for those of another depth"
+                "only ranks with depth=None, which are all known, give the ranks of another depth"
             )
         return self._redrawn(rows, user, uniform, fold, depth, user)
 
@@ -444,13 +443,13 @@ class StagedRanks(Ranked):
     def concat(cls, parts: Sequence[StagedRanks]) -> StagedRanks:
         """Join the ranks of parts of the users, in any order, to those of all users.
 
-        Every column and digest is that of a run of all users, so that `staged_ranks` goes on from a
-        file of them.
+        Every column and digest is the same as in a run of all users, so that `staged_ranks` goes on
+        from a file of them.
 
         Args:
             parts: staged ranks of distinct users, of one ranker, with the same k, depth, seed,
-                order, training items and held-out items. Together they are of all users with
-                held-out items.
+                order, training items and held-out items. Together they have all users with held-out
+                items.
 
         Raises:
             DataError: there are none, a user is in two of them or in none, or they differ.
@@ -472,7 +471,7 @@ class StagedRanks(Ranked):
             or not parts
             or not all(isinstance(part, StagedRanks) for part in parts)
         ):
-            raise DataError("concat takes staged ranks, of one part of the users or more")
+            raise DataError("concat takes the staged ranks of one part of the users or more")
         _require_one_run(parts)
         users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
         if users.duplicated().any():
@@ -501,15 +500,17 @@ class StagedRanks(Ranked):
 
 
 def _require_one_run(parts: Sequence[StagedRanks]) -> None:
-    """Raise DataError unless parts are of one run; the message says what differs."""
+    """Raise DataError unless parts belong to one run; the message says what differs."""
     for number, part in enumerate(parts[1:], 2):
         for what, value in part.run.items():
             if what not in ("users", "orders") and value != parts[0].run[what]:
                 raise DataError(
-                    f"part {number} has another {what} than part 1; parts are of one run"
+                    f"part {number} has another {what} than part 1; parts must belong to one run"
                 )
         if not np.array_equal(part.boundaries, parts[0].boundaries):
-            raise DataError(f"part {number} has other boundaries than part 1; parts are of one run")
+            raise DataError(
+                f"part {number} has other boundaries than part 1; parts must belong to one run"
+            )
 
 
 def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:

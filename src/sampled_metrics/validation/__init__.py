@@ -3,7 +3,7 @@
 `validator` ranks the held-out items of some users after each epoch, and says which epochs may be
 the best.
 
-It needs the core, `ranking` and `stages`.
+The package needs the core, `ranking` and `stages`.
 
 Begin with `validator.py`. `standing.py` has the verdicts, `kept.py` the values of past epochs,
 `state.py` what is saved, `ranking.py` how a model is ranked, `words.py` the remarks, and

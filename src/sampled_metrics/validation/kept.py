@@ -1,4 +1,4 @@
-"""The values of users of an epoch, as they are kept until another epoch is compared with it."""
+"""The values of users of an epoch, as kept until another epoch is compared with it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CODES = (np.uint8, np.uint16, np.uint32)
 class KeptValues:
     """The values of one metric, to the bit, in few bytes.
 
-    Most metrics have few values: Recall@10 has two, and NDCG@10 eleven. They are kept once, and
-    each user has a code of one or two bytes. Where users hardly share values, as of AUC, the values
-    stay as they are.
+    Most metrics have few values: Recall@10 has two, and NDCG@10 eleven. Each value is kept once,
+    and each user has a code of one or two bytes. Where users hardly share values, as with AUC, the
+    values are kept unchanged.
 
     Attributes:
         codes: (users,) number of the value of a user; empty if the levels are the values of the

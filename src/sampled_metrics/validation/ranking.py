@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from sampled_metrics.checks import Ints
 from sampled_metrics.core.ranks.exact import ExactRanks
@@ -12,11 +12,22 @@ from sampled_metrics.ranking.inputs import readable_scores, source_of_scores
 from sampled_metrics.ranking.labels import Ids
 from sampled_metrics.ranking.rank import rank_users
 from sampled_metrics.ranking.split import Split
-from sampled_metrics.stages.rank import Prepared
+from sampled_metrics.stages.rank import Prepared, digests_of_split
 from sampled_metrics.stages.scoring import Ranker
 from sampled_metrics.stages.table import StagedRanks
 
 _PAIRS_PER_CALL = 1024
+
+
+class Ranking(Protocol):
+    """How a model is ranked in each epoch."""
+
+    @property
+    def task(self) -> dict[str, Any]:
+        """What a saved state has to fit to, such as digests of the held-out items."""
+
+    def ranks(self, scores: Any) -> Any:
+        """Return the ranks, or lists, of an epoch."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,11 @@ class AllCandidates:
     ids: tuple[Ids, Ids]
     users: Ints
     batch_size: int | None
+
+    @property
+    def task(self) -> dict[str, Any]:
+        """Digests of training and held-out items."""
+        return _task(self.split, self.users, None)
 
     def ranks(self, scores: Any) -> ExactRanks:
         """Return the ranks by the scores of `rank`."""
@@ -63,21 +79,14 @@ class Stages:
         assert self.prepared.digests
 
     @property
-    def split(self) -> Split:
-        """Training and held-out items."""
-        return self.prepared.split
-
-    @property
-    def users(self) -> Ints:
-        """(users,) indices of the users who have held-out items."""
-        return self.prepared.users
+    def task(self) -> dict[str, Any]:
+        """Digests of training and held-out items, and the depth."""
+        return _task(self.prepared.split, self.prepared.users, self.depth)
 
     def ranks(self, scores: Any) -> StagedRanks:
         """Return the ranks by a function of pairs, or a `Ranker`."""
         if isinstance(scores, Ranker) and self.batch_size is not None:
-            raise ConfigError(
-                "batch_size: a Ranker says itself how many pairs it takes (pairs_per_call)"
-            )
+            raise ConfigError("batch_size: a Ranker has pairs_per_call; leave it out")
         ranker = scores
         if not isinstance(ranker, Ranker):
             ranker = Ranker(
@@ -86,3 +95,8 @@ class Stages:
                 pairs_per_call=self.batch_size or _PAIRS_PER_CALL,
             )
         return self.prepared.ranks(ranker, self.k, self.depth)
+
+
+def _task(split: Split, users: Ints, depth: float | None) -> dict[str, Any]:
+    digests = digests_of_split(split, users)
+    return {"training": digests["training"], "held_out": digests["held_out"], "depth": depth}

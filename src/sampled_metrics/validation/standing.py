@@ -92,10 +92,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class EpochStanding:
-    """What is known of one metric. Epochs have any numbers that rise.
+    """What is known of one metric, by epochs with rising numbers.
 
-    The reference and the epoch with the highest value are among the contenders: whatever is worse
-    than one of them has left, and they would have to be worse than themselves.
+    The reference and the epoch with the highest value are always contenders, because only epochs
+    that are worse than one of these leave.
 
     Attributes:
         best: the epoch with the highest value; None if no epoch has a value.
@@ -169,7 +169,7 @@ def most_deviance(differences: Floats, reach: float) -> float:
     """Return an upper bound of the deviance of a mean of 0.
 
     The deviance is the largest Σ log(1 + λ d) for 0 <= λ <= 1 / reach. With x = λ d, log(1 + x) <=
-    x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at most a parabola of λ. Its
+    x - x²/2 + max(x, 0)³/3, and λ³ <= λ² / reach, so that the sum is at most a parabola of λ, whose
     top needs three sums, no sorting and no search. The threshold is never below that of many users,
     so most pairs of epochs are known to be undecided by it.
 

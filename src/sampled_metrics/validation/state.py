@@ -49,7 +49,7 @@ class State:
         """Return the state that `to_plain` wrote.
 
         Raises:
-            DataError: it is none, that of another task, or it was changed.
+            DataError: it is not a state, it belongs to another task, or it was changed.
         """
         if not isinstance(plain, Mapping) or plain.get("format") != _FORMAT:
             raise DataError(_NO_STATE)
@@ -64,7 +64,7 @@ class State:
     def _of_task(cls, plain: Mapping[str, Any], task: Mapping[str, Any]) -> State:
         for name, value in task.items():
             if plain["task"][name] != value:
-                raise DataError(f"state: is of a validator with other {name}")
+                raise DataError(f"state: belongs to a validator with other {name}")
         content = {name: value for name, value in plain.items() if name != "checksum"}
         if plain["checksum"] != _checksum(content):
             raise DataError("state: is damaged, or was changed after state_dict returned it")
@@ -75,7 +75,6 @@ class State:
 
 
 def _plain_standing(standing: EpochStanding) -> dict[str, Any]:
-    """Return the standing of a metric as a dictionary."""
     contenders = {epoch: kept.to_plain() for epoch, kept in standing.contenders.items()}
     return {"best": standing.best, "reference": standing.reference, "contenders": contenders}
 

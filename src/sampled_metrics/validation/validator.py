@@ -27,9 +27,9 @@ from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.ranking.inputs import PairsLike, read_inputs
 from sampled_metrics.running import on_one_thread
-from sampled_metrics.stages.rank import Prepared, digests_of_split, require_depth
+from sampled_metrics.stages.rank import Prepared, require_depth
 from sampled_metrics.stages.table import StagedRanks
-from sampled_metrics.validation.ranking import AllCandidates, Stages
+from sampled_metrics.validation.ranking import AllCandidates, Ranking, Stages
 from sampled_metrics.validation.standing import Answer, EpochStanding, Spending
 from sampled_metrics.validation.state import State
 
@@ -57,8 +57,8 @@ def validator(
 ) -> Validator:
     """Prepare exact metrics for the loop that trains a model.
 
-    The result is called after each epoch with the scores of the model. It ranks the held-out items
-    among all candidates, as `rank` does, and says for each metric whether the training has
+    Call the result after each epoch with the scores of the model: the validator ranks the held-out
+    items among all candidates, as `rank` does, and says for each metric whether the training has
     improved. Training and held-out items are read and checked once, so that each call only ranks.
 
     An epoch is compared with the *reference*, the last epoch that was called better. At first it is
@@ -73,18 +73,18 @@ def validator(
 
     All epochs are looked at on the same users. Of a metric, all answers "yes" and "no" of a
     training are right together with the probability `confidence_level`, and then the truly best
-    epoch so far is always one of the contenders. Each metric is such a family of its own. The error
-    rate α is spent over all pairs of epochs that could be compared, so that it does not matter
-    which of them are, nor how similar the models are:
+    epoch so far is always one of the contenders. Each metric is a family of its own. The error rate
+    α is spent over all pairs of epochs that could be compared, so that it does not matter which of
+    them are, nor how similar the models are:
 
     - With `epochs` = K, a pair of epoch k and one of the k - 1 before it has the error rate α / ((K
       - 1) (k - 1)).
     - Otherwise it has α / (1.612 k^(3/2) (k - 1)). In both cases the sum over all pairs is α.
 
-    Half of a rate is for each direction. Each comparison is that of `compare`, paired by user. The
-    answers are on the expected metric over users like these, of the models of this training, not of
-    other seeds. They suppose that the models do not depend on the held-out items: to stop early, or
-    to keep the best epoch, is allowed; a learning rate that reacts to the values is not.
+    Half of a rate is for each direction. Each comparison is made as in `compare`, paired by user.
+    The answers are on the expected metric over users like these, of the models of this training,
+    not of other seeds. The models must not depend on the held-out items: to stop early, or to keep
+    the best epoch, is allowed; a learning rate that reacts to the values is not.
 
     The intervals of the values of a metric hold together for all epochs, too. The interval of epoch
     k has the error rate α / K, or α / (2.612 k^(3/2)) if K is not known. So the interval of the
@@ -97,7 +97,7 @@ def validator(
         metrics: as in `evaluate`. The first one is that of `Validation.value`, `Validation.better`
             and `Validator.stop`. With `depth` they have cut-offs, and the default is recall@10,
             ndcg@10 and mrr@10.
-        epochs: K, the largest number of calls, if it is known. It makes the answers of long
+        epochs: K, the largest number of calls, if it is known, which makes the answers of long
             trainings sharper. Epochs after these are undecided and have no interval, and a warning
             says so. Earlier stopping is allowed.
         depth: for models that score pairs, such as NeuMF, the depth of `staged_ranks`: about how
@@ -112,8 +112,8 @@ def validator(
 
     Returns:
         The `Validator`. Call it with `scores` as in `rank`, such as factors, a function, or tensors
-        on any device; with `depth`, with a function of pairs as in `staged_ranks`. It returns a
-        `Validation`.
+        on any device; with `depth`, with a function of pairs as in `staged_ranks`. Each call
+        returns a `Validation`.
 
     Raises:
         DataError: as in `rank`.
@@ -253,7 +253,7 @@ class Validator:
     def __init__(
         self,
         metrics: dict[str, Metric],
-        ranking: AllCandidates | Stages,
+        ranking: Ranking,
         setting: Setting,
         spending: Spending,
     ) -> None:
@@ -275,8 +275,8 @@ class Validator:
 
         Args:
             scores: as in `rank`; with a depth, a function of pairs, or a `Ranker`, as in
-                `staged_ranks`. A model of torch has to be set to evaluation, without gradients, by
-                the caller.
+                `staged_ranks`. Set a model of torch to evaluation, without gradients, before the
+                call.
             step: the number of the epoch, above that of the last call. The default is one more than
                 that.
 
@@ -351,22 +351,22 @@ class Validator:
         return epochs_since >= patience
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the epochs so far, for a file beside the model.
+        """Return the epochs so far, to save with the model.
 
-        The state has dictionaries, lists, numbers, text and bytes. It has the values of users of
-        the contenders: of 200,000 users, .2 MiB for Recall@10 and each of them.
+        The state has dictionaries, lists, numbers, text and bytes, and the values of users of the
+        contenders: .2 MiB for Recall@10 of 200,000 users and each contender.
         """
         return self._state.to_plain(self._task())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take the epochs of a `state_dict`, in place of the own ones.
+        """Replace the epochs with those of a `state_dict`.
 
         Args:
             state: of a validator of the same training and held-out items and the same options.
 
         Raises:
-            DataError: it is not a state, that of another validator, or damaged. The own epochs then
-                stay.
+            DataError: it is not a state, belongs to another validator, or is damaged. The
+                validator's epochs do not change then.
         """
         loaded = State.from_plain(state, self._task())
         with self._lock:
@@ -411,15 +411,12 @@ class Validator:
             )
 
     def _task(self) -> dict[str, Any]:
-        """Return what a state has to fit to."""
-        digests = digests_of_split(self._ranking.split, self._ranking.users)
+        """Return what a state must match."""
         return {
-            "training": digests["training"],
-            "held_out": digests["held_out"],
+            **self._ranking.task,
             "metrics": list(self.metrics),
             "confidence_level": self._setting.confidence_level,
             "epochs": self._spending.epochs,
-            "depth": self._ranking.depth if isinstance(self._ranking, Stages) else None,
         }
 
     @on_one_thread

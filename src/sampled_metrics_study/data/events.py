@@ -48,7 +48,7 @@ class EventChunk(NamedTuple):
     held_out: NDArray[np.bool_] | None = None
     """Whether the split of the file holds the event out; None if the file has no split."""
     malformed: int = 0
-    """Number of malformed lines that were left out beside these events."""
+    """Number of malformed lines that were left out before the next events."""
 
     def events(self, kept: Any) -> "EventChunk":
         """Return some of the events, by (events,) bool."""
@@ -365,8 +365,8 @@ def events_of_rows(
         labels: names of these columns in errors.
         has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but
             the empty one.
-        timestamp_format: "iso" or a pattern of strptime, if timestamps are text. They become
-            nanoseconds since 1970 in UTC. None if they are numbers, or times by their type.
+        timestamp_format: "iso" or a pattern of strptime, if timestamps are text, which become
+            nanoseconds since 1970 in UTC. None if timestamps are numbers, or times by their type.
         kept: values of the column keep; rows with other values are left out. None if there is no
             such column.
         skips_bad_lines: whether malformed rows are skipped, counted in the chunks, and their number

@@ -35,7 +35,7 @@ def in_unit_of(times: NDArray[Any], date: str) -> float:
     """Return a date in the unit of times since 1970: seconds, or milli-, micro- or nanoseconds.
 
     Args:
-        times: those of a dataset. Its latest one shows the unit.
+        times: the times of a dataset, of which the latest shows the unit.
         date: result of `usual_date`.
     """
     latest = np.max(times)

@@ -1,6 +1,4 @@
-"""Matrix factorization by implicit alternating least squares.
-
-It is recommender X of the paper (section 9).
+"""Implicit alternating least squares: recommender X of the paper (section 9).
 
 The paper minimises Σ_H (ŷ - 1)² + α Σ_all ŷ² + λ ‖V‖², with ŷ a dot product of factors. `implicit`
 minimises Σ c (p - s)² + reg ‖V'‖², with p = 1 and confidence c on the training pairs H, and p = 0,

@@ -1,6 +1,6 @@
 """The recommenders of the library `implicit`, by name and with its own options.
 
-The library is that of Frederickson. Its version 0.7.3 was checked.
+The library is Frederickson's; version 0.7.3 was checked.
 
 | model | what it is |
 |---|---|
@@ -38,9 +38,7 @@ CONSTRUCTORS = {
     "tfidf": ("implicit.nearest_neighbours", "TFIDFRecommender"),
     "bm25": ("implicit.nearest_neighbours", "BM25Recommender"),
 }
-"""Module and name of each model's constructor.
-
-They are imported when they are used, as implicit is slow to import.
+"""Module and name of each model's constructor, imported at its use as implicit is slow to import.
 """
 
 _NEIGHBOURS = ("cosine", "tfidf", "bm25")
@@ -116,7 +114,6 @@ class ImplicitLibrary(Recommender):
 
     @on_one_thread
     def _trained(self, training: csr_array, seed: int) -> Any:
-        """Return implicit's own trained model."""
         from implicit.recommender_base import ModelFitError
         from implicit.utils import ParameterWarning
 

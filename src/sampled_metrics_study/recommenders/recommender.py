@@ -124,10 +124,9 @@ class Recommender(ABC):
         """
 
     def memory(self, users: int, items: int, events: int) -> int:
-        """Return about how many bytes training and ranking hold beside the split.
+        """Return about how many bytes training and ranking hold, without the split.
 
-        It is what a cluster is asked for, and changes no result. A class that does not say has 4
-        GB.
+        A cluster is asked for as much memory, and no result depends on it. The default is 4 GB.
         """
         return 4 * 10**9
 
@@ -165,9 +164,7 @@ def trained(
 def class_at(path: str) -> type[Recommender]:
     """Return the class of a recommender by its path, ``package.module.Class``.
 
-    The class is one of the library or one's own.
-
-    It is imported from an installed package, or else from the working folder.
+    A class of your own is imported from an installed package, or else from the working folder.
 
     Raises:
         ConfigError: it cannot be imported, or is not a recommender.

@@ -228,7 +228,7 @@ def test_equal_seeds_of_a_pair_have_the_spread_of_the_third_recommender():
     assert widths["new_runs"] > 2 * widths["these_runs"]
     alone = sm.compare({name: tables[name] for name in "AB"}, metrics="recall@10")
     ends = alone[["low", "high"]].to_numpy()
-    np.testing.assert_allclose(ends[0], ends[1])  # of a pair alone, users are the only chance
+    np.testing.assert_allclose(ends[0], ends[1])  # of a pair alone, only users are random
 
 
 def test_standings_and_verdicts_are_those_of_the_rows():

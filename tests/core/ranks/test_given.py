@@ -172,7 +172,7 @@ def test_expectations_are_those_over_every_way_to_break_the_ties(rows, label, be
         ("candidates", 9, "one dimension"),
         ("above", [0, 0.5], "above must be integers, not float64"),
         ("tied", [0], "same length"),
-        ("user", ["ada", None], "no user"),
+        ("user", ["ada", None], "not a user"),
         ("above", [0, -1], "^user 'ben': above .-1. and tied .2."),
         ("tied", [0, -1], "^user 'ben': above .3. and tied .-1."),
         ("candidates", [9, 5], "^user 'ben': rank 6 .* number of candidates, 5$"),

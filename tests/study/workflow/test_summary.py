@@ -72,6 +72,19 @@ COUNTED |= {
 }
 
 
+INTERVALS = pd.DataFrame(
+    [
+        ("X", "recall@10", "decreasing", 0.02, 0.01, 0.05, "decreasing", 0.03),
+        ("X", "recall@10", "free", 0.02, np.nan, np.nan, "uniform negatives", 0.03),
+    ],
+    columns=["recommender", "metric", "estimator", "value", "low", "high", "assumes", "exact"],
+)
+VERDICTS = pd.DataFrame(
+    [("X", "Z", "recall@10", 4, 0.5, 0.25, 0.25)],
+    columns=["worse", "better", "metric", "repetitions", "right", "undecided", "wrong"],
+)
+
+
 def study(
     name="one",
     third=METRICS,
@@ -95,6 +108,8 @@ def study(
         Exact(exact, decided, on_margin),
         third,
         fourth,
+        INTERVALS,
+        VERDICTS,
         figures=figures,
         **options,
     )
@@ -110,6 +125,7 @@ def config_of(*studied, **changes):
 def page_of(*studied, printed=None, claims=None, **changes):
     """The page of a config, and its text."""
     captions = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}
+    captions |= {"sample-intervals": "What intervals hold.", "sample-verdicts": "Verdicts."}
     page = summary(
         config_of(*studied, **changes), studied, captions, {"Code": "version 1"}, printed, claims
     )
@@ -447,6 +463,8 @@ def test_the_page_has_every_part_and_fetches_nothing():
     assert not re.findall(r'src="(?!data:|#)', page)
     assert set(re.findall(r'href="([^#][^"]*)', page)) == {
         "one/figure-6.csv",
+        "one/sample-intervals.csv",
+        "one/sample-verdicts.csv",
         "one/table-3.csv",
         "one/table-4.csv",
     }
@@ -498,6 +516,8 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
         findings,
         tables.table_3(rank_tables, runs, expected),
         tables.table_4(rank_tables, runs, expected),
+        INTERVALS,
+        VERDICTS,
     )
     page, text = page_of(studied, recommenders=recommenders, sampling={"repetitions": 20})
     assert "2 of 2 decided pairs are the wrong way round by Recall@10." in text
@@ -510,3 +530,14 @@ def test_what_a_reader_may_conclude_from_the_page_is_what_the_ranks_say():
     ]
     best = "<strong>20.00</strong>"
     assert {row[1]: row[2] for row in cells} == {"never": "0.00", "some": best, "also": best}
+
+
+def test_the_page_shows_what_a_sample_tells() -> None:
+    page, text = page_of(study())
+    [interval] = rows_of(page, "What one sample tells: exact")
+    cells = re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", interval, re.DOTALL)
+    assert cells == ["Recall@10", "X", "3.00", "1.00 to 5.00", "none"]
+    [verdict] = rows_of(page, "What one sample tells: verdicts")
+    cells = re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", verdict, re.DOTALL)
+    assert cells == ["X vs Z", "Recall@10", "decided", "50", "25", "25"]
+    assert "What intervals hold." in text

@@ -11,8 +11,8 @@ and "7" are the same. Spaces around text are left out. Bytes that are printable 
 spaces around it are this text, and other bytes are written as Python writes them. All else
 distinguishes ids: "007" is not 7, and "A" is not "a".
 
-A float may stand for several whole numbers from 2^53 on, or from 2^24 on in single precision. It is
-no id then.
+A float is not an id where it may stand for several whole numbers: from 2^53 on, or from 2^24 on in
+single precision.
 """
 
 import re
@@ -79,7 +79,7 @@ def id_column(values: pd.Series) -> IdColumn:
 
 
 def are_inexact(values: pd.Series) -> NDArray[np.bool_]:
-    """Return whether each cell is a float, or its text, that may be several whole numbers."""
+    """Return whether each cell is a float, or its text, that could be several whole numbers."""
     dtype: Any = getattr(values.dtype, "numpy_dtype", values.dtype)
     if isinstance(dtype, pd.StringDtype):
         text = values.fillna("")

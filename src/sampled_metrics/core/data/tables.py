@@ -266,8 +266,8 @@ class Csv:
     ) -> pd.DataFrame | None:
         """Return the fields of lines; None if pandas cannot read them.
 
-        A column is int64 or, if it is one of `numbers`, a float, if this keeps its text. Otherwise
-        it is text, and `types` gets it, for the next blocks.
+        A column is int64, or float if it is one of `numbers`, where this keeps its text. Other
+        columns are text, which `types` records for the next blocks.
         """
         try:
             with warnings.catch_warnings():
@@ -354,9 +354,9 @@ class _Record(NamedTuple):
 
 
 def _are_plain(lines: bytes, delimiter: str) -> bool:
-    """Return whether `str` writes whole numbers as all of these lines do; False if in doubt.
+    """Return whether `str` would write all of these lines of whole numbers; False if in doubt.
 
-    It writes no zeros, plus signs and spaces in front, and no -0.
+    Numbers with leading zeros, a plus sign or spaces are not written so, and neither is -0.
     """
     signs = [sign for sign in ("+", " ", "\t", "\v", "\f") if sign != delimiter]
     if any(sign.encode() in lines for sign in signs):

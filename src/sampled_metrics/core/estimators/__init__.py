@@ -44,13 +44,13 @@ class Entry:
     """What is known of an estimator, or of a family of them, before it is loaded.
 
     Attributes:
-        label: the label; for a family, that of one member.
+        label: the label; for a family, the label of one member.
         path: the dotted path of the class, a frozen dataclass. If the class has a field
             `replacement`, it says whether P(x | r) is taken as binomial.
         name: the displayed name, with ``{}`` in place of the parameter.
-        pattern: the regular expression of the labels of a family. Its group is the parameter, an
+        pattern: the regular expression of the labels of a family, whose group is the parameter, an
             argument of the class.
-        parameter: the sign and the type of the parameter.
+        parameter: the symbol and the type of the parameter.
         arguments: the arguments of the class before the parameter.
         usage: the labels of a family, as messages describe them.
         aliases: other labels.
@@ -219,9 +219,9 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
 
 def usual_label(label: str) -> str:
-    """Return the label by which files name an estimator.
+    """Return an estimator's label for a label in any case or a displayed name.
 
-    It is found from a label in any case or from a displayed name. Other text is returned unchanged.
+    Other text is returned unchanged.
     """
     hyphenated = re.sub(r"[\s_]+", "-", label.strip().lower())
     aliases = {alias: entry.label for entry in ESTIMATORS for alias in entry.aliases}

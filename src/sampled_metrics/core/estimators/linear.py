@@ -138,7 +138,7 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> Floats:
     """Return the (columns,) x >= 0 for which ‖matrix x - target‖ is least.
 
     The active-set method of `scipy.optimize.nnls` may end before the optimum where columns are
-    almost alike. The slower method of `scipy.optimize.lsq_linear` takes its place then.
+    almost equal. The slower method of `scipy.optimize.lsq_linear` takes its place then.
     """
     from scipy.optimize import lsq_linear, nnls  # slow to import
 
@@ -244,8 +244,8 @@ def _in_closed_form(
 def _chebyshev(degree: int) -> Floats:
     """Return the orthonormal discrete Chebyshev polynomials on 0 … m, in columns by degree.
 
-    They are the eigenvectors of a second-order difference operator with the eigenvalues k (k + 1),
-    which are well separated, so that all digits are kept at every degree.
+    The polynomials are the eigenvectors of a second-order difference operator with the eigenvalues
+    k (k + 1), which are well separated, so that all digits are kept at every degree.
     """
     x = np.arange(degree)
     between = (x + 1.0) * (degree - x)
@@ -422,10 +422,7 @@ class ConstrainedLeastSquares(LinearEstimator):
 
 
 def _steps(problem: Reduction) -> tuple[Floats, Floats]:
-    """Return the effects of δ_j relative to S, and the targets Uᵀ D^½ f.
-
-    They are (K, m + 1) and (n's, K, metrics).
-    """
+    """Return the effects of δ_j on S, (K, m + 1), and the targets Uᵀ D^½ f, (n's, K, metrics)."""
     steps = np.cumsum(problem.basis.T * problem.marginal, axis=1)
     singular = problem.singular[:, :, np.newaxis]
     negligible = singular <= _NEGLIGIBLE
@@ -447,8 +444,8 @@ def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
     """Return δ of one metric, (n's, m + 1).
 
     The δ above 0 are often the same ones for neighbouring n. So one n is solved by the active-set
-    method. Its active set is tried for all other n, and taken where the conditions of an optimum
-    (Karush, Kuhn and Tucker) hold. Large active sets differ from n to n, and are not tried.
+    method. The active set found is tried for all other n, and taken where the conditions of an
+    optimum (Karush, Kuhn and Tucker) hold. Large active sets differ from n to n, and are not tried.
     """
     deltas = np.zeros((len(targets), steps.shape[1]))
     unsolved = np.arange(len(targets))  # indices of n
@@ -490,9 +487,9 @@ _SMALL = 1e-4  # up to this γ, the digits of small singular values matter
 class BiasVariance(LinearEstimator):
     """Weights that minimise bias² plus γ times variance (eq. 25).
 
-    They are w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1. In the
-    singular vectors of P(x | r) the equations are diagonal (`reduction`). γ = 1 gives the posterior
-    mean of f (eq. 26).
+    The weights are w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1. In
+    the singular vectors of P(x | r) the equations are diagonal (`reduction`). γ = 1 gives the
+    posterior mean of f (eq. 26).
 
     Attributes:
         gamma: γ, the weight of variance, 0 to 1.

@@ -1,6 +1,6 @@
 """The interface of estimators.
 
-An estimator is fitted without a sample. It then estimates true metrics from samples (section 5).
+An estimator is fitted without a sample, and then estimates true metrics from samples (section 5).
 
 A sample is a count of outcomes (`sampled_metrics.core.sampling.outcomes`): the number of events
 with x of m negatives above the held-out item. The outcomes hold everything else that an estimator
@@ -99,7 +99,7 @@ class Estimator(ABC):
     ) -> float | None:
         """Return the condition number of the equations of its weights.
 
-        It is None if the estimator is not linear in the sample.
+        An estimator that is not linear in the sample returns None.
 
         Args:
             design: how negatives are drawn.

@@ -47,7 +47,7 @@ class RankPrior(Estimator):
         """Return the function that estimates the distributions of true ranks from samples.
 
         Args:
-            users: the class of users that the distributions are of.
+            users: the class of users that the distributions describe.
             nodes: the ranks that have probabilities.
         """
 
@@ -258,10 +258,10 @@ _MANY = 200
 class MaximumEntropy(RankPrior):
     """The flattest distribution of true ranks that fits the sample.
 
-    It minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The dual, which is
-    smooth and unconstrained, is solved for each class of users with similar n. If n or m differ
-    within a class, the x of all its events are compared together, with the mean of A and the mean
-    of m + 1.
+    The distribution π minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The
+    dual, which is smooth and unconstrained, is solved for each class of users with similar n. If n
+    or m differ within a class, the x of all its events are compared together, with the mean of A
+    and the mean of m + 1.
 
     Attributes:
         eta: η, the weight of entropy; 0.01 in the source.

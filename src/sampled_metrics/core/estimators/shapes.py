@@ -305,8 +305,8 @@ def _members(
 ) -> dict[str, tuple[Floats, Floats]]:
     """Return what the members of each shape show, for one n and m.
 
-    They are (members, m + 1) probabilities of x, and (members, metrics) values. The nodes of sums
-    over ranks are those of the largest similar m.
+    The arrays are (members, m + 1) probabilities of x, and (members, metrics) values. The nodes of
+    sums over ranks are those of the largest similar m.
     """
     k = np.minimum(k, candidates)
     half = max(1, candidates // 2)

@@ -79,7 +79,7 @@ class Smooth(RankPrior):
 def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:
     """Return the S_j(t), and the matrix of the penalty for λ = 1.
 
-    They are (ranks, exponents) and (exponents, exponents).
+    The shapes are (ranks, exponents) and (exponents, exponents).
     """
     from scipy.interpolate import BSpline  # slow to import, and used only here
 
@@ -160,10 +160,7 @@ class _Posterior:
         return modes
 
     def _log_evidence(self, exponents: Floats, strength: float) -> Floats:
-        """Return the (samples,) log marginal likelihood at the mode, up to a constant.
-
-        It is that of Laplace's approximation.
-        """
+        """Return Laplace's (samples,) log marginal likelihoods at the mode, up to a constant."""
         rows = np.arange(len(exponents))
         _, curvature = self._derivatives(rows, exponents, strength, observed=True)
         penalised = len(self.penalty) - 1  # the rank of the penalty

@@ -13,8 +13,8 @@ that the mixture fits best,
 
 with the fitted p and U users. The dual problem is that of one-at-a-time strict bounds: the largest
 Σ_k ν_k f(k) over proportions ν of the mixture whose p(ν) is within z of the fitted p, in units of
-its standard error. It is solved by non-negative least squares on the path that trades distance for
-the value of the metric.
+its standard error. Non-negative least squares solve it on the path that trades distance for the
+value of the metric.
 
 Each class of users (`sampled_metrics.core.sampling.outcomes`) has its own ν.
 
@@ -159,8 +159,8 @@ class Fit:
     def near(self, mixture: Mixture) -> "Fit":
         """Return the fit of another mixture to the sample that this one fits best.
 
-        One user with all outcomes alike is added to the sample, so that no outcome is taken as
-        impossible.
+        One user with equal shares of all outcomes is added to the sample, so that no outcome is
+        taken as impossible.
         """
         shares = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
         scale = inverse_errors(shares, self.users)
@@ -170,10 +170,7 @@ class Fit:
 
     @cached_property
     def distances(self) -> Floats:
-        """Return the (dimensions, members) distances of members from the fitted shares.
-
-        They are in standard errors.
-        """
+        """Return the (dimensions, members) distances from the fitted shares, in standard errors."""
         return _without_negligible(self.mixture.distances(self.fitted, self.scale), self.tolerance)
 
     def weights(self, metric: int, side: int, deviations: float) -> Floats:
@@ -301,7 +298,7 @@ class StrictBounds(Estimator):
 
 @dataclass(frozen=True)
 class ShapeEstimate(Estimate):
-    """Bounds for samples with these outcomes; the value between them is that of `smooth`.
+    """Bounds for samples with these outcomes; the value between them comes from `smooth`.
 
     Attributes:
         estimator: the estimator, which has the shape.
@@ -341,8 +338,8 @@ class ShapeEstimate(Estimate):
     def fits_of_part(self, shape: str, part: Floats) -> Fits:
         """Return fits for weights that are chosen by a part of the users, for others.
 
-        The fits are near the best fit of the next stronger shape to the part. That fit varies less
-        from one part of the users to another than the best fit of the shape itself.
+        The fits are near the best fit of the next stronger shape to the part, because that one
+        varies less between parts of the users than the best fit of the shape itself.
 
         Args:
             shape: the shape of the bounds.
@@ -410,9 +407,8 @@ class ShapeEstimate(Estimate):
 
         The statistic is the squared distance of the observed sample from the nearest one of the
         shape, in standard errors, along the directions in which a distribution of ranks can move a
-        sample. It is compared with that of samples that are drawn from the best fit. If users have
-        several events, the samples vary more by the ratio of the variances over users and over
-        events.
+        sample. Samples drawn from the best fit give its distribution. If users have several events,
+        the samples vary more by the ratio of the variances over users and over events.
 
         Args:
             users: (groups,) numbers of users.
@@ -546,7 +542,7 @@ def critical_statistic(
 ) -> float:
     """Return the statistic that a share `significance` of samples exceeds if the shape is right.
 
-    It is for samples of one law, of which the tests of a few are enough.
+    The samples come from one law, so the tests of a few are enough.
     """
     rng = np.random.default_rng(seed)
     statistics = []
@@ -582,8 +578,8 @@ def _mixtures(
 ) -> tuple[dict[str, Mixture], ...]:
     """Return the mixtures of classes of users.
 
-    They do not depend on what a sample shows. So the estimators of one call have the same mixtures,
-    and so do all recommenders of the same users, in this call and in the next one.
+    Mixtures do not depend on what a sample shows. So the estimators of one call share them, and so
+    do all recommenders of the same users, in this call and in the next one.
     """
     return tuple(mixtures(sizes, metrics, replacement) for sizes in classes)
 
@@ -647,7 +643,7 @@ class _Step(NamedTuple):
 
     @property
     def lower_bound(self) -> float:
-        """A squared distance below which no proportions are.
+        """A squared distance that no proportions can be below.
 
         Less the steepest increase in its last dimension, the residual is at an obtuse angle to all
         members. So its part along the target is a bound of the residual of any proportions.
@@ -662,10 +658,11 @@ class _Step(NamedTuple):
 def _steps(coordinates: Floats, start: Floats, tolerance: Tolerance) -> Iterator[_Step]:
     """Yield the steps to the proportions for which ‖Σ_k ν_k c_k‖ is least.
 
-    A step minimises ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² instead. Its ν has the same direction, and is
+    A step minimises ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² instead, whose ν has the same direction and is
     divided by its sum. The least sum of squares is 1 - Σ_k ν_k. The first step is for the members
-    of `start`, or for a dozen if it is 0. Others are added until none is missing. Those that are 0
-    are left out, in the first steps only, so that rounding cannot repeat a step for ever.
+    of `start`, or for a dozen if it is 0. Others are added until none is missing. Members whose
+    proportion is 0 are left out, in the first steps only, so that rounding cannot repeat a step for
+    ever.
     """
     members = coordinates.shape[1]
     rows = np.vstack((coordinates, np.ones(members)))

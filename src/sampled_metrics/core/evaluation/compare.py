@@ -165,46 +165,46 @@ def compare(
             ranks that are drawn "once", a list holds independent draws of the negatives, as many
             for each recommender and in the same order, so that they are compared draw by draw. One
             draw alone gives no verdict.
-        metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
+        metrics: labels such as recall@10, ndcg@10, ap, auc; by default as in `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own.
-            The default is decreasing: the interval holds the true difference if better ranks are
-            more frequent than worse ones in the better half of the ranks. The estimator free
-            assumes nothing of the ranks. All others compare the means of the estimator, and assume
-            that its bias is equal for both recommenders, so a user needs as many negatives for
-            each; bv-0.1 has a low variance.
+            The default is decreasing: the interval holds the true difference if a better rank is at
+            least as common as a worse one, up to rank n/2. The estimator free assumes nothing of
+            the ranks. All others compare the means of the estimator, and assume that its bias is
+            equal for both recommenders, so a user needs as many negatives for each; bv-0.1 has a
+            low variance.
         margin: the smallest difference that matters, as a number, or relative to the worse value,
             such as "2%". Then a column says by how much a recommender is better. Choose it before
             you look.
         groups: True for rows by the groups that the reader kept (its argument groups), or a mapping
             from users to groups, as in `evaluate`. The verdicts by group are adjusted for the
             groups: the intervals of a metric hold together for all groups and pairs, and Holm's
-            method is over all of them. Those of all rows are as without groups.
-        confidence_level: probability that the interval covers the difference, or those of all
-            pairs: 1 - the false-alarm rate of a metric.
-        best: of more recommenders than this, the pairs of the best by the first metric alone. Their
-            intervals are those of all pairs, and there are no p-values, as the method of Holm needs
-            those of all pairs. The default is all pairs.
+            method is over all of them. Verdicts of all rows are the same as without groups.
+        confidence_level: probability that the interval covers the difference, or that the intervals
+            cover the differences of all pairs: 1 - the false-alarm rate of a metric.
+        best: how many recommenders to compare, the best by the first metric. Their intervals are
+            the same as with all pairs. There are no p-values, because Holm's method needs the
+            p-values of all pairs. The default is all pairs.
 
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than
         two recommenders), value_a, value_b, difference (b - a), low, high, p_value (two-sided),
         conclusion (a name, undecided, or no verdict; a recommender with one of these names is in
-        quotation marks), users. With a margin, the conclusion may be equivalent, which means
-        that the interval is within ± the margin, and there are more columns: relative (the
-        difference as a part of the worse value), higher_a and higher_b (shares of users for whom
-        each ranks the held-out item higher, or whose list has the higher metric; missing for staged
-        ranks), and size (more than the margin, less than the margin, or nothing if the interval
-        does not say). With several seeds there is a column inference: new_runs or these_runs. With
-        groups, there is a first column group, which is "all" for all rows. The attribute verdicts
-        has the rows as `Verdict` objects, and the findings have them and all other conclusions as
-        data, and the remarks as sentences. The method standings() gives the recommenders by metric,
-        with letters for the groups that cannot be told apart, and to_latex() a LaTeX table of them.
-        The attribute by_user has the values of the users.
+        quotation marks), users. With a margin, the conclusion may be equivalent, which means that
+        the interval is within ± the margin, and there are more columns: relative (the difference as
+        a part of the worse value), higher_a and higher_b (shares of users for whom each ranks the
+        held-out item higher, or whose list has the higher metric; missing for staged ranks), and
+        size (more than the margin, less than the margin, or nothing if the interval does not say).
+        With several seeds there is a column inference: new_runs or these_runs. With groups, there
+        is a first column group, which is "all" for all rows. The attribute verdicts has the rows as
+        `Verdict` objects, and the findings have them and all other conclusions as data, and the
+        remarks as sentences. The method standings() gives the recommenders by metric, with letters
+        for undecided groups, and to_latex() a LaTeX table of them. The attribute by_user has the
+        values of the users.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 -
-        α excludes 0. It is not the probability that a recommender is better. With more than two
-        recommenders it may disagree with the interval near the limit, because the two are adjusted
-        by different methods; the conclusion is that of the interval.
+        α excludes 0. A p-value is not the probability that a recommender is better. With more than
+        two recommenders it may disagree with the interval near the limit, because the two are
+        adjusted by different methods; the conclusion then follows the interval.
 
     Raises:
         DataError: the ranks have not been read by a reader, or are of several kinds; their users or
@@ -464,8 +464,8 @@ def _users_of_group(
 def _family(sample: Users, question: str) -> Family:
     """Return the family of all pairs, with the error rates at which their intervals hold together.
 
-    They do by the largest of several t where each user has one value and the users are the only
-    chance, else by Bonferroni's inequality.
+    The rates are by the largest of several t if each user has one value and only the users are
+    random, else by Bonferroni's inequality.
     """
     values = dict(sample.values)
     if question == THESE_RUNS:
@@ -622,10 +622,7 @@ def _about_users(
     recommenders: Sequence[Runs],
     estimator: Estimator | None,
 ) -> list[Finding]:
-    """Return findings on the intervals of some users, and on their values.
-
-    They say what the intervals are of, how they hold together, and what they assume.
-    """
+    """Return findings on the intervals of some users: their subject, family and assumptions."""
     setting = sample.setting
     families_of_sample = [family for family in families if family.sample is sample]
     findings = list[Finding]()
@@ -667,7 +664,7 @@ def _on_best_pairs(sample: Users, families: Sequence[Family], names: Sequence[st
 def _about_intervals(
     values: Mapping[str, UserValues], estimator: Estimator | None, setting: Setting
 ) -> list[Finding]:
-    """Return findings on what the intervals of pairs assume."""
+    """Return findings on the assumptions of the intervals of pairs."""
     if estimator is None:
         return []
     if setting.is_uncorrected:
@@ -745,7 +742,6 @@ def _on_order(verdicts: Sequence[Verdict], are_best: bool) -> list[Finding]:
 
 
 def _on_margin(margin: Margin, confidence_level: float) -> Finding:
-    """Return the finding on what a margin means."""
     facts = {"margin": margin.text, "tests": 1 - confidence_level}
     if margin.is_relative:
         return Finding("relative-margin", values=facts | {"ratio": 1 + margin.size})

@@ -48,10 +48,14 @@ class ValuesOfUsers:
                 "by_user: strict bounds have no value of a user; compare by an estimator that "
                 'has one, such as estimator="bv-0.1"'
             )
+        are_numbers = self.ids.dtype.kind in "iu"
         tables = list[pd.DataFrame]()
         for name, values in self.values.items():
             by_metric = dict(zip(self.metrics, values.low, strict=True))
-            tables.append(pd.DataFrame({"recommender": name, "user": self.ids, **by_metric}))
+            table = pd.DataFrame({"recommender": name, "user": self.ids, **by_metric})
+            if are_numbers:  # those of rows without ids are in a random order
+                table = table.sort_values("user")
+            tables.append(table)
         return pd.concat(tables, ignore_index=True)
 
 
@@ -87,10 +91,8 @@ class Comparison(Result):
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts on all pairs by all users.
 
-        Of several seeds, they are those of new runs, if there are any.
-
-        They are those of the rows, or of all rows if a column that tells them apart has been left
-        out.
+        Verdicts of several seeds are on new runs, if there are any. If a column that distinguishes
+        the rows has been left out, the verdicts are those of the whole table.
         """
         verdicts = self._verdicts_of_rows()
         if verdicts is None:
@@ -124,9 +126,9 @@ class Comparison(Result):
             A row for each recommender and user, with the columns recommender, user (a number from 1
             if the ranks have no users) and one for each metric. The mean over the users is the
             value of the metric. Users are in the same order for all recommenders. A user with
-            several rows has the mean over them, and several seeds have the mean over the seeds. Of
-            sampled ranks, the values are those whose mean is the estimate, as are those of staged
-            ranks; they are no metrics of a single user.
+            several rows has the mean over them, and several seeds have the mean over the seeds. For
+            sampled and staged ranks, the mean of the values is the estimate; they are no metrics of
+            a single user.
 
         Raises:
             DataError: strict bounds have no value of a user.
@@ -155,8 +157,8 @@ class Comparison(Result):
 
         The columns are metric, recommender, value and group.
 
-        Recommenders that have a letter in common in the column group cannot be told apart (a
-        compact letter display).
+        Recommenders that share a letter in the column group are undecided (a compact letter
+        display).
         """
         rows = [
             (label, *standing)
@@ -179,7 +181,7 @@ class Comparison(Result):
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of each group, with the letters of its standings.
 
-        There are none if no metric is defined, or a column that distinguishes rows is missing.
+        Nothing is returned if no metric is defined, or a column that distinguishes rows is missing.
         """
         verdicts = self._verdicts_of_rows()
         if not verdicts:

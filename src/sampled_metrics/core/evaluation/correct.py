@@ -76,9 +76,9 @@ def correct(
             as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing) or
             the mean of the estimator over users and samples (others). Users are the unit, so the
-            interval includes the error of sampling. It is the likelihood ratio of a mean of values
-            with bounds; that of mle, mes and smooth is Student's interval of their pseudo-values,
-            and approximate.
+            interval includes the error of sampling. Estimates that are means of values with bounds
+            have an interval by the likelihood ratio; mle, mes and smooth have Student's interval of
+            their pseudo-values, which is approximate.
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high,
@@ -92,15 +92,15 @@ def correct(
 
         The interval holds the true metric if negatives are drawn uniformly among n candidates, and
         the assumption in `assumes` is right: uniform negatives (nothing else), decreasing, or that
-        the bias of the estimator is zero. The value of free and decreasing is
-        that of smooth, and their interval includes it. Their AUC, and
-        that of mle, mes and smooth, is the AUC of the sample, which has no bias.
+        the bias of the estimator is zero. The value of free and decreasing is the estimate of
+        smooth, and their interval includes it. Their AUC, and that of mle, mes and smooth, is the
+        AUC of the sample, which has no bias.
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle
         finds, and bias_error its standard error over users and samples. Intervals ignore the bias;
-        a remark says where it matters. It is missing (NaN) for estimators that are not linear in
-        the sample. Users whose n differ by a factor of at most 1.25 share a distribution of ranks;
-        each n and m has weights of its own.
+        a remark says where it matters. Estimators that are not linear in the sample have no bias
+        (NaN). Users whose n differ by a factor of at most 1.25 share a distribution of ranks; each
+        n and m has weights of its own.
 
     Raises:
         DataError: the ranks are exact, or have not been read by a reader; an estimator is not valid
@@ -282,10 +282,7 @@ def _mean_answer(answers: Sequence[_Answer]) -> _Answer:
 def _moments(
     sample: Sample, fitted: Iterable[Estimate]
 ) -> dict[bool | None, tuple[Floats, Floats]]:
-    """Return the moments of strict bounds by the design of the sample.
-
-    They are the same for all assumptions.
-    """
+    """Return the moments of strict bounds by design, which are the same for all assumptions."""
     moments: dict[bool | None, tuple[Floats, Floats]] = {}
     for estimate in filter(has_bounds, fitted):
         if estimate.estimator.replacement not in moments:
@@ -327,8 +324,8 @@ def _biases(
 ) -> dict[str, Floats]:
     """Return the (2, metrics) mean errors of linear estimators and their standard errors, by label.
 
-    The mean error is Σ_r π_r ((A w)_r - f(r)), averaged over users, with the π of mle. Its standard
-    error is that over bootstrap samples of the users.
+    The mean error is Σ_r π_r ((A w)_r - f(r)), averaged over users, with the π of mle. The standard
+    error is over bootstrap samples of the users.
     """
     linear = {label: estimate.of_groups for label, estimate in fitted.items() if estimate.is_linear}
     if not linear:

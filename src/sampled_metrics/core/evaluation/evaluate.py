@@ -45,8 +45,8 @@ def evaluate(
             of a recommender: the value is their mean.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10.
             Of lists also ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not
-            auc. The default is recall@10, ndcg@10, ap, and auc, or mrr of lists. Labels come back
-            as they are written. A metric of your own is a `Metric` in place of a label; lists have
+            auc. The default is recall@10, ndcg@10, ap, and auc, or mrr of lists. Labels are
+            returned as written. A metric of your own is a `Metric` in place of a label; lists have
             none.
         groups: True for rows by the groups that the reader kept (its argument groups), or a mapping
             from users to the names of their groups. A user with held-out items of several groups

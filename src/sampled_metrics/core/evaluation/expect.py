@@ -38,8 +38,8 @@ def expect(
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
     The expectation of an estimator with weights w is the mean over users of sum_x P(x | r_u) w_x
-    (eq. 16). The weights are those of each user's own n, as in `correct`. A user with several rows
-    counts once, with the mean over the rows.
+    (eq. 16). Each user has the weights of the user's own n, as in `correct`. A user with several
+    rows counts once, with the mean over the rows.
 
     Args:
         ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it; or a mapping from the names
@@ -118,7 +118,8 @@ def expect(
 def wrong_orders(table: pd.DataFrame, negatives: int) -> list[Finding]:
     """Return the pairs of recommenders that a sampled evaluation orders wrongly on average.
 
-    A pair is by an estimator and a metric, and the better one is so by the exact values.
+    A pair has an estimator and a metric, and the better recommender is the one with the larger
+    exact value.
     """
     findings = []
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):

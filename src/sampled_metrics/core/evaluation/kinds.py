@@ -75,7 +75,7 @@ KINDS: tuple[Kind, ...] = (
         "The order by {metric} differs between groups: {names[1]} is better than {names[0]} in "
         "{groups_b}, and {names[0]} is better than {names[1]} in {groups_a}.",
         when="`compare`: groups order a pair in different ways",
-        action="report the groups apart",
+        action="report the groups separately",
         values="groups_a, groups_b: those in which the first and the second one is better",
     ),
     Kind(
@@ -84,7 +84,7 @@ KINDS: tuple[Kind, ...] = (
         "By {metric}, {names[0]} is better than {names[1]} for all users together, but worse in "
         "{groups}.",
         when="`compare`: all users have one order of a pair, and the decided groups the other",
-        action="report the groups apart",
+        action="report the groups separately",
         values="groups",
     ),
     Kind(
@@ -139,7 +139,7 @@ KINDS: tuple[Kind, ...] = (
         "Of {recommenders} recommenders, the {most} best by {metric} are shown. The intervals of a "
         "metric hold together at {confidence} for all {pairs} pairs ({method}). For the other "
         "pairs and the p-values, call compare.",
-        when="the pairs of the best recommenders are compared alone",
+        when="only the pairs of the best recommenders are compared",
         action="call `compare` without `best` for the others",
         values="most: how many; recommenders, pairs (of all), method",
     ),
@@ -176,7 +176,7 @@ KINDS: tuple[Kind, ...] = (
         REMARK,
         "The intervals of new runs include the spread between the seeds ({seeds}), whose metrics "
         "are taken to vary normally and independently. The intervals of these runs are for the "
-        "mean over these seeds: users are the only chance.",
+        "mean over these seeds: only users are random.",
         when="all recommenders have several seeds, and there are intervals of new runs",
         action="report new runs for a claim about a method, and these runs to choose a model",
         values="seeds: by recommender, their number",
@@ -229,9 +229,9 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "drawn-once",
         CAUTION,
-        "All users share one draw of negatives, whose error no number of users reduces or shows. "
-        "So there is no interval and no verdict. Several independent draws give them: read each "
-        "with drawn='once', and give a list of them.",
+        "All users share one draw of negatives. More users do not reduce its error, so there is no "
+        "interval and no verdict. Several independent draws give both: read each with "
+        "drawn='once', and give a list of them.",
         when="all users share one draw of negatives: no interval, no verdict",
         action="give several draws",
     ),
@@ -241,7 +241,7 @@ KINDS: tuple[Kind, ...] = (
         "The negatives are drawn by popularity, so no correction applies, and there is no estimate "
         "and no order. Popular items are likely to be above the held-out item, so its sampled rank "
         "shows only that its true rank is not better.",
-        when="negatives are drawn by popularity: bounds alone",
+        when="negatives are drawn by popularity: bounds only",
         action="draw uniform negatives, or rank all candidates",
     ),
     Kind(
@@ -292,8 +292,8 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "contradicted",
         CAUTION,
-        "The sample contradicts {assumption} ({p_value!q}), so its interval is the one of free, "
-        "which assumes nothing of the ranks.",
+        "The sample contradicts {assumption} ({p_value!q}), so its row has the interval of free, "
+        "which assumes nothing about the ranks.",
         when="the sample contradicts the assumption; a weaker one is taken",
         action="check how the negatives were drawn",
         values="assumption, p_value",
@@ -302,8 +302,8 @@ KINDS: tuple[Kind, ...] = (
         "narrow",
         CAUTION,
         "The assumption {assumption} alone would decide: its interval would be hardly wider than "
-        "the one of exact ranks of as many users. So its interval is the one of free, which "
-        "assumes nothing of the ranks.",
+        "with exact ranks of as many users. So its row has the interval of free, which assumes "
+        "nothing about the ranks.",
         when="the assumption alone would decide; a weaker one is taken",
         action="sample more negatives, or rank all candidates",
         values="assumption",
@@ -330,9 +330,9 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "uncorrected-verdicts",
         CAUTION,
-        "These are uncorrected sampled metrics: except for AUC, the better recommender by them may "
-        "be the worse by the true metric.",
-        when="sampled metrics are compared as they are",
+        "These are uncorrected sampled metrics: except for AUC, the better recommender may be the "
+        "worse one by the true metric.",
+        when="uncorrected sampled metrics are compared",
         action="leave out `estimator`, or rank all candidates",
     ),
     Kind(
@@ -473,9 +473,9 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "several-rows",
         REMARK,
-        "Some users have several rows. A user counts with the mean over the rows, each of one "
-        "relevant item among irrelevant ones. The hit rate, NDCG or MAP of all items of a user "
-        "together differ: evaluate has them for ranked lists.",
+        "Some users have several rows. A user counts with the mean over the rows, and each row has "
+        "one relevant item. The hit rate, NDCG and MAP of a user's whole list are different: "
+        "evaluate has them for ranked lists.",
         when="users have several rows",
         action="read ranked lists for metrics of all items of a user together",
     ),
@@ -560,5 +560,5 @@ def kind_of(finding: Finding) -> Kind:
 
 
 def cautions_of(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the cautions of a group of users, which are told beside those of all users."""
+    """Return the cautions of a group of users, which are shown with those of all users."""
     return [finding for finding in findings if kind_of(finding).rank == CAUTION]

@@ -43,7 +43,7 @@ class LatexOptions:
 
 
 class LatexValue(NamedTuple):
-    """A value of a table, with what it shows beside it.
+    """A value of a table, with its interval and letters.
 
     Attributes:
         labels: what names the row: the group, the recommender and the estimator.

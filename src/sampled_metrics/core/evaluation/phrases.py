@@ -29,7 +29,7 @@ def number(value: Any, sign: str = "") -> str:
 
     Args:
         value: the number.
-        sign: + if a number above 0 has a sign, too.
+        sign: + if a number above 0 is written with a sign.
     """
     if value is None or pd.isna(value):
         return "-"
@@ -51,7 +51,7 @@ def better(winner: str, loser: str) -> str:
 
 
 def condition(assumption: str) -> str:
-    """Return what is assumed of the ranks as a clause: of the ranks, or of the negatives alone."""
+    """Return the assumption on the ranks, or on the negatives only, as a clause."""
     assumed = ASSUMPTIONS[assumption]
     return f"if {assumed or 'negatives are drawn uniformly, whatever the ranks are'}"
 

@@ -14,7 +14,7 @@ NEW_RUNS = "new_runs"
 THESE_RUNS = "these_runs"
 """The runs that were trained.
 
-The value of a user is the mean over the seeds, and users are the only chance.
+The value of a user is the mean over the seeds, and only users are random.
 """
 
 

@@ -69,12 +69,12 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
     ) -> Any:
         """Draw values with their intervals, legible without colour; it needs matplotlib.
 
-        Metrics share a panel if their scales are alike. The caption says what the intervals assume.
+        Metrics with similar scales share a panel. The caption says what the intervals assume.
 
         Args:
             path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one
                 of pyplot, which a notebook shows.
-            args: any further arguments are those of `pandas.DataFrame.plot`, which then draws.
+            args: any further arguments are passed to `pandas.DataFrame.plot`, which then draws.
             ax: the axes to draw in, for a result with one panel; `path` must not be given too.
             kwargs: as args.
 
@@ -109,13 +109,11 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
-    """A DataFrame with findings.
-
-    It shows its numbers with few digits, cautions above them, and other remarks below.
+    """A DataFrame with findings, shown with few digits between its cautions and its remarks.
 
     Rows, columns and copies taken from it keep the findings. What pandas makes of several tables,
-    as `pandas.concat`, `merge` or the difference of two results do, is a plain DataFrame, as the
-    findings of one are not those of all. `plot()` draws the values with their intervals,
+    such as `pandas.concat`, `merge` or a difference of two results, is a plain DataFrame, because
+    the findings of one table are not those of all. `plot()` draws the values with their intervals,
     `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
@@ -147,10 +145,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return Plot(self)
 
     def found(self, findings: Iterable[Finding], setting: Setting | None = None) -> Self:
-        """Return the same table with further findings, each once.
-
-        It has the setting, if there is one, in place of its own.
-        """
+        """Return the same table with further findings, each once, and a new setting if any."""
         table = self.copy()
         table.setting = setting or self.setting
         table.findings = distinct(of_all((*self.findings, *findings), table.setting.names))
@@ -158,9 +153,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the findings as sentences: the cautions, and then all others.
+        """Return the findings as sentences, the cautions first.
 
-        They are those of the table that the rows were taken from.
+        Rows taken from a table have the remarks of the whole table.
         """
         return (*self.cautions, *self.further_remarks)
 
@@ -206,19 +201,18 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     ) -> str | None:
         """Return the table as LaTeX for a paper, with the remarks as comments above it.
 
-        The table needs the LaTeX package booktabs. It has a row for each recommender (and estimator
-        and group, if there are several), and a column for each metric, whose best value is bold.
-        Values have their interval beside them; of several seeds, it is the one of new runs if there
-        is one. The values of `compare` have letters: recommenders that share a letter cannot be
-        distinguished, as in `standings`. A result without intervals has the rows and columns that
-        it shows.
+        The table needs the LaTeX package booktabs. Each recommender (and estimator and group, if
+        there are several) has a row, and each metric a column, whose best value is bold. Values are
+        followed by their interval; of several seeds, it is the one of new runs if there is one. The
+        values of `compare` have letters: recommenders that share a letter cannot be distinguished,
+        as in `standings`. A result without intervals has the rows and columns that it shows.
 
         Args:
             buf: a path or an open file to write to, in place of returning the text.
             digits: decimals of values and intervals; 4 by default, and 2 in per cent.
             percent: whether values and intervals are in per cent.
             bold: whether the best value of each metric is bold, unless all are equal.
-            caption: the start of the caption. Its end says what intervals and letters mean.
+            caption: the start of the caption, which ends with what intervals and letters mean.
             label: the label of the table, to refer to it.
 
         Raises:
@@ -292,7 +286,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def _latex_values(self) -> list[LatexValue]:
         """Return the values of the LaTeX table.
 
-        There are none if a column is missing that values, or what names their rows, stand in.
+        Nothing is returned if a column of values, or of the names of rows, is missing.
         """
         if not {"metric", "low", "high"} <= set(self.columns):
             return []
@@ -418,7 +412,7 @@ def cell(value: Any) -> str:
 
 
 def by_group(runs: Runs, groups: Groups, result_of: Callable[[Runs], Result]) -> Result:
-    """Return the result of a recommender's paired runs, and those of its groups, as one."""
+    """Return the results of a recommender's paired runs and of its groups as one."""
     runs_of_groups, left_out = runs_by_group([runs], groups)
     whole = _of_paired(runs, result_of)
     if not runs_of_groups:

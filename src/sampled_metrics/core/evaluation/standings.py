@@ -1,4 +1,4 @@
-"""Recommenders by a metric, best first, with those that cannot be told apart."""
+"""Recommenders by a metric, best first, with letters for undecided groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Of more, a sentence names the best alone, and a page and a figure have the pairs
 
 
 class Standing(NamedTuple):
-    """A recommender by a metric; two that have a letter in common cannot be told apart."""
+    """A recommender by a metric; two that share a letter are undecided."""
 
     name: str
     value: float
@@ -27,7 +27,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Standings:
-    """The recommenders by a metric, best first, and which of them can be told apart.
+    """The recommenders by a metric, best first, and which pairs are decided.
 
     Attributes:
         rows: the recommenders.

@@ -41,7 +41,7 @@ SHARED = "drawn-once"
 NO_ASSUMPTION = "none"
 UNIFORM = "uniform negatives"
 NO_BIAS = "bias is zero"
-"""What an interval assumes, beside the assumptions on the ranks.
+"""What an interval assumes, in addition to the assumptions on the ranks.
 
 All intervals of sampled ranks assume that negatives are drawn uniformly among the n candidates.
 """
@@ -60,8 +60,8 @@ class UserValues:
             high; infinite if there are none, and then the interval is Student's.
         limits: (metrics, 2) smallest and largest value of the mean.
         point: (metrics,) the value that is printed; every interval includes it.
-        assumes: what has to be right for the interval to hold the metric: nothing, uniform
-            negatives, decreasing, or that the bias is zero.
+        assumes: what must be true for the interval to hold the metric: nothing, uniform negatives,
+            decreasing, or that the bias is zero.
         is_explained: whether a distribution of true ranks explains the sample. Otherwise there is
             no interval.
         is_shared: whether all users share one draw of negatives, so that there is no interval.
@@ -118,7 +118,7 @@ class UserValues:
         return replace(self, is_explained=is_explained, findings=findings)
 
     def of_these_runs(self) -> UserValues:
-        """Return the values without the spread between seeds: the chance is that of users alone."""
+        """Return the values without the spread between seeds: only users are random."""
         return self if self.draws else replace(self, spreads=())
 
     def interval(self, alpha: Floats | float, *, test: bool = False) -> Intervals:
@@ -400,10 +400,7 @@ def _bounded(
     alpha: float,
     moments: tuple[Floats, Floats] | None,
 ) -> UserValues:
-    """Return the smallest and largest values of users by strict bounds.
-
-    They are NaN where the sample shows nothing.
-    """
+    """Return the smallest and largest values of users by strict bounds, NaN where unknown."""
     limits = _limits(metrics)
     point, variances = estimate.moments(sample.counts) if moments is None else moments
     shows_nothing = sample.is_shared or len(sample) == 1
@@ -464,9 +461,8 @@ def _limits(metrics: Sequence[Metric]) -> Floats:
 def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
     """Return the mean values over seeds, or over draws of negatives that users share.
 
-    The spread between the seeds, or the draws, is that of independent ones. Strict bounds have
-    none: the means of the smallest and of the largest values are at most and at least the mean
-    metric of these seeds.
+    The seeds, or the draws, are taken as independent. Strict bounds have none: the means of the
+    smallest and of the largest values are at most and at least the mean metric of these seeds.
 
     Raises:
         DataError: there are several draws, and a user has a smallest and a largest value.
@@ -507,10 +503,7 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
 
 
 def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return findings of several runs, with one for each supported assumption.
-
-    It has the smallest p-value of the runs.
-    """
+    """Return findings of several runs, with the smallest p-value of each supported assumption."""
     others = [finding for finding in findings if finding.kind != "supported"]
     supported = [finding for finding in findings if finding.kind == "supported"]
     by_assumption = grouped(supported, lambda finding: finding.values["assumption"])

@@ -64,8 +64,8 @@ def column(heading: str = "", when: str = "", **options: Any) -> Any:
 class Verdict:
     """The verdict on two recommenders by a metric.
 
-    A verdict stands among the findings of a result, and has their attributes: kind, names and
-    values. Its fields are the columns of a comparison, in this order.
+    A verdict is one of the findings of a result, and has their attributes: kind, names and values.
+    The fields are the columns of a comparison, in this order.
 
     Attributes:
         group: the group of users; empty for all users.
@@ -227,8 +227,8 @@ def conclusion_of(difference: float, low: float, high: float) -> Conclusion:
 def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list[Verdict]:
     """Return verdicts with p-values adjusted by Holm's method, for each metric and question.
 
-    The verdicts of all groups are a family, beside that of all users. The method needs the p-values
-    of all pairs of a family; without them there is none.
+    The verdicts of all groups are one family, and those of all users another. The method needs the
+    p-values of all pairs of a family; without them there is none.
     """
     if not has_all_pairs:
         return [replace(verdict, p_value=math.nan) for verdict in verdicts]

@@ -1,9 +1,8 @@
 """The findings of a result in English: cautions, remarks and the sentence on it.
 
-The text of each kind stands in a table (`sampled_metrics.core.evaluation.kinds`), as a format
-string of the values of a finding. A number has four significant digits, as in a table, unless a
-format is given. ``!p`` writes a share in per cent, ``!q`` a p-value, and ``!m`` the values
-of metrics.
+The text of each kind is in a table (`sampled_metrics.core.evaluation.kinds`), as a format string of
+the values of a finding. A number has four significant digits, as in a table, unless a format is
+given. ``!p`` writes a share in per cent, ``!q`` a p-value, and ``!m`` the values of metrics.
 """
 
 from __future__ import annotations
@@ -40,8 +39,6 @@ _ON_ASSUMPTIONS = ("assumes", "equal-bias")
 
 
 class _Words(Formatter):
-    """Writes values into a sentence."""
-
     def convert_field(self, value: Any, conversion: Any) -> Any:
         """Return a value as one of the conversions has it."""
         match conversion:

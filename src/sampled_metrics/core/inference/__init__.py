@@ -1,4 +1,1 @@
-"""Intervals, tests and verdicts.
-
-They are for means of bounded values, strict bounds, paired differences, families and seeds.
-"""
+"""Intervals, tests and verdicts: of bounded means, strict bounds, pairs, families and seeds."""

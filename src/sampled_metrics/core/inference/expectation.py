@@ -20,8 +20,8 @@ def expectations(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield the (rows, estimates) means and variances of the weights of each table's rows.
 
-    They are over the samples of negatives, by estimator and metric. The weights of an n are
-    computed once.
+    Means and variances are over the samples of negatives, by estimator and metric. The weights of
+    an n are computed once.
 
     Raises:
         DataError: a user has too few candidates to sample from, or the weights take too much

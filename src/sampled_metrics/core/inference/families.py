@@ -13,10 +13,10 @@ truth in 95 % of evaluations.
 
 The largest |t| over the pairs has the distribution of the largest component of a multivariate t
 distribution, with the correlation matrix of the differences and as many degrees of freedom as
-users, less one. Its quantile at 1 - α is the critical value c, and α' = 2 P(t > c) by Student's
+users, less one. The quantile at 1 - α is the critical value c, and α' = 2 P(t > c) by Student's
 distribution. Pairs that share a recommender have differences that go together, so α' is larger than
-α / pairs, which is Bonferroni's. It is never taken to be smaller, because Bonferroni's is enough
-for any pairs. The quantile is that of draws from the distribution, always the same ones.
+Bonferroni's α / pairs. A smaller α' is never taken, because Bonferroni's is enough for any pairs.
+The quantile is that of draws from the distribution, always the same ones.
 
 References:
     S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of
@@ -180,20 +180,18 @@ def max_t_rate(values: Floats, alpha: float) -> float:
 def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the largest groups of recommenders of which all pairs are undecided.
 
-    Each recommender is in at least one group.
-
-    They are those of a compact letter display, by the method of Bron and Kerbosch for maximal
-    cliques.
+    Each recommender is in at least one group. The groups are those of a compact letter display,
+    found by the method of Bron and Kerbosch for maximal cliques.
 
     Args:
-        undecided: pairs that cannot be told apart.
+        undecided: the undecided pairs.
         recommenders: their numbers, best first.
 
     Returns:
         Groups in the order of their best members, each best first.
 
     Examples:
-        Of three recommenders the middle one cannot be told from the others:
+        Of three recommenders, the middle one is not decided against either of the others:
 
         >>> groups([(0, 1), (1, 2)], [0, 1, 2])
         [(0, 1), (1, 2)]

@@ -1,7 +1,6 @@
 """Intervals of means over users.
 
-Those of values with bounds are intervals by the likelihood ratio. Those of values without bounds
-are Student's.
+Values with bounds have intervals by the likelihood ratio, and values without bounds Student's.
 
 A mean μ is compatible with U values y_u from L to H if some distribution on [L, H] has this mean
 and explains the values well. The deviance of μ below the sample mean is the loss of log-likelihood
@@ -19,9 +18,9 @@ hindsight. The interval holds the μ with
 with the quantile z of the normal distribution at 1 - α/2. The first part is the limit for many
 users. The second part is for few. If no value is near the bound L, then k = 1: the interval allows
 a share 1 - (α/2)^(1/U) of users at L, as no user is there with probability α/2 then. In general k
-is the number of users who decide the end. They are those on the rarer side of the sample mean,
-counted by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on the side of the
-end. For values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
+is the number of users who decide the end: the users on the rarer side of the sample mean, counted
+by their squared distances, (Σ d²)² / Σ d⁴, and one more, who is at L on the side of the end. For
+values 0 and 1, k - 1 is the number of ones or of zeros, whichever is smaller.
 
 With Poisson counts the interval at 95 % has a coverage of 94.1 % or more
 (tests/core/inference/test_means.py). docs/coverage.md has the lowest coverage that a search over
@@ -49,7 +48,7 @@ from scipy.special import chdtri, ndtri, stdtr, stdtrit
 from sampled_metrics.checks import Floats, Ints
 
 SMALLEST_P_VALUE = 1e-50
-"""Smallest p-value that is told apart from 0."""
+"""Smallest p-value that is distinguished from 0."""
 
 FEW_USERS = 100
 """Below this number of users, a finding says that an interval is rough."""
@@ -90,7 +89,7 @@ def intervals(
 ) -> Intervals:
     """Return the intervals of means that lie between the means of two values of each user.
 
-    The lower end is that of the interval of the mean of `low`, and the upper end that of `high`.
+    The lower end comes from the interval of the mean of `low`, and the upper end from `high`.
 
     Args:
         low: (metrics, users) values whose mean is, in expectation, at most the one that is sought;
@@ -105,7 +104,7 @@ def intervals(
             excludes 0.
 
     Returns:
-        The intervals; NaN of a single user, whose value does not show how users vary.
+        The intervals; NaN for a single user, whose value does not show how users vary.
     """
     metrics, users = low.shape
     if users < 2:
@@ -178,7 +177,6 @@ def _p_value(lower: LowerSide, upper: LowerSide) -> float:
 
 
 def _standard_error(values: Floats, counts: Ints) -> float:
-    """Return the standard error of the mean of values."""
     users = counts.sum()
     mean = counts @ values / users
     return float(np.sqrt(counts @ (values - mean) ** 2 / (users - 1) / users))
@@ -189,7 +187,7 @@ def _student(
 ) -> tuple[float, float, float, float]:
     """Return the row of Student's interval: its ends, standard error, and p-value of a mean of 0.
 
-    If all values are alike, the ends are those with t² more users at the limits of the mean.
+    If all values are equal, the ends are those with t² more users at the limits of the mean.
     """
     users = int(counts.sum())
     mean = float(counts @ values / users)
@@ -300,8 +298,7 @@ class LowerSide:
         """Return the distribution whose mean is the end, for an error rate α.
 
         Returns:
-            (groups,) shares of the values that were seen, and the share at the lower bound beside
-            them.
+            (groups,) shares of the values that were seen, and the share at the lower bound.
         """
         if self.reach <= 0:
             return self.counts / self.counts.sum(), 0.0
@@ -324,7 +321,7 @@ class LowerSide:
     def deviance_at(self, depth: float) -> float:
         """Return D(μ) of the mean μ that is `depth` below the sample mean.
 
-        It is infinite at the bound and beyond it.
+        D(μ) is infinite at the bound and beyond.
         """
         if depth >= self.reach * (1 - _ROUNDING):
             return np.inf

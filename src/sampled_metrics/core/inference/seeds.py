@@ -9,13 +9,13 @@ with independent parts for the user, the seed, and both. The mean over all of th
 σ_a² / U + σ_b² / S + σ_c² / (U S). The variance s² of the S means over users, divided by S,
 estimates the last two terms, with S - 1 degrees of freedom. The variance of the users' means,
 divided by U, estimates the first and the third. The third term is the mean square of the
-interaction, divided by U S. It is known well, and is subtracted from the users' part, so that it
+interaction, divided by U S; this well-known term is subtracted from the users' part, so that it
 counts once. If it were subtracted from the seeds' part, this would often be 0 and have no
 distribution of variances: verdicts of two seeds against ten were wrong in 11.5 % of simulations.
 For a difference, the users are paired, and the seeds of the two recommenders are independent.
 
-The half width of an interval at the error rate α is that of the users and that of the seeds, added
-in quadrature:
+The half width of an interval at the error rate α is the users' half width and the seeds', added in
+quadrature:
 
     h(α)² = z(α)² V + r(α)²,
 
@@ -28,9 +28,9 @@ which h(α) is the distance of the mean from 0.
 draws of negatives that users share, which are paired. A recommender with a single seed does not
 show how its seeds vary, so nothing is said of new runs of it.
 
-**Two recommenders alone.** Two seeds hardly show how much a recommender spreads, but those of the
-other recommender show it, too, as far as both spread alike. So the logarithm l of the ratio of
-their deviations, σ_A / σ_B, has a prior distribution, a normal one and a flat one together:
+**Two recommenders alone.** Two seeds hardly show how much a recommender spreads, but the seeds of
+the other recommender show it, too, as far as both spread similarly. So the logarithm l of the ratio
+of their deviations, σ_A / σ_B, has a prior distribution, a normal one and a flat one together:
 
     p(l) ∝ exp(-l² / (2 τ²)) + (S_A + S_B - 2) / 100,  with τ = 0.7 + 2 (1 - S_min / S_max).
 
@@ -40,13 +40,13 @@ the difference has Student's distribution with the squared scale
     V(l) = q(l) / f (exp(2 l) / S_A + 1 / S_B),  q(l) = (S_A - 1) s_A² exp(-2 l) + (S_B - 1) s_B².
 
 The probability of l is proportional to p(l) exp(-(S_A - 1) l) q(l)^(-f/2), and r is the quantile of
-the mixture over l. If l were taken to be 0, this would be Student's test with the pooled variance.
-It misses 14 % with two seeds each, and 40 % with two seeds against twenty, if one recommender
+the mixture over l. If l were taken to be 0, this would be Student's test with the pooled variance,
+which misses 14 % with two seeds each, and 40 % with two seeds against twenty, if one recommender
 spreads far more than the other. With a flat prior alone, it would be the test of W. V. Behrens and
 R. A. Fisher, whose interval of two seeds each is almost three times as wide. The scale τ and the
 share of the flat part are chosen so that at most 6 % miss at 95 % if seeds are normal and one
 recommender spreads up to three times as much as the other. A larger ratio counts as far as the
-seeds show it, which two seeds hardly do. With many seeds, the interval is about that of Student.
+seeds show it, which two seeds hardly do. With many seeds, the interval is about Student's.
 docs/coverage.md has the misses and the widths, and what no seeds can show.
 
 **Three recommenders or more.** Each pair uses the seeds of all recommenders. Recommender i has S_i
@@ -65,11 +65,11 @@ and r is the quantile of Student's distribution with Satterthwaite's degrees of 
 
     r(α)² = t(ν_ij, α)² V_ij,  ν_ij = .8 V_ij² / Σ ((c_k m_k)² / f_k).
 
-The error rate α is that of Bonferroni's inequality, the one of the family divided by the number of
-pairs. The factor .8 makes up for the variances in ν_ij, which are estimates: without it, a family
-at the level of 99.9 % errs in up to .3 %. With equal numbers of normal seeds, the half widths are
-1.2 to 1.7 times those of J. W. Tukey and C. Y. Kramer. Theirs take all variances to be equal, and
-err in 9 to 14 % if recommenders spread differently.
+The error rate α is the rate of the family divided by the number of pairs (Bonferroni). The factor
+.8 makes up for the variances in ν_ij, which are estimates: without it, a family at the level of
+99.9 % errs in up to .3 %. With equal numbers of normal seeds, the half widths are 1.2 to 1.7 times
+those of J. W. Tukey and C. Y. Kramer. Theirs take all variances to be equal, and err in 9 to 14 %
+if recommenders spread differently.
 
 References:
     K. S. Banerjee, Approximate Confidence Interval for Linear Functions of Means of k Populations
@@ -248,9 +248,7 @@ def _users_variance(standard_error: Floats, spreads: Sequence[SeedSpread]) -> Fl
 
 @dataclass(frozen=True)
 class _Students:
-    """Mixtures of Student variables with the mean 0.
-
-    They say what a difference of means over seeds may be by chance.
+    """Mixtures of Student variables with the mean 0, for the chance of seeds in a difference.
 
     Attributes:
         shares: (metrics, nodes) their shares.
@@ -397,7 +395,7 @@ def _root(rising: Callable[[Floats, Ints], Floats], low: Floats, high: Floats) -
     """Return the roots of rising functions of positive numbers, between (metrics,) limits.
 
     Args:
-        rising: of (some,) numbers and the (some,) metrics that they are of.
+        rising: the functions, of (some,) numbers and their (some,) metrics.
         low: the lower limits; where they are not above 0, the root is the limit.
         high: the upper limits.
     """

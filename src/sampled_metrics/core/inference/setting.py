@@ -13,12 +13,12 @@ class Setting:
 
     Attributes:
         confidence_level: of its intervals.
-        parameters: what the numbers are of, such as "60 users, n = 100"; empty if there is nothing
-            to say.
+        parameters: what the numbers describe, such as "60 users, n = 100"; empty if there is
+            nothing to say.
         names: the recommenders, in the order in which they were given.
         margin: the smallest difference that matters; None without a margin.
         estimator: the label of the estimator of a comparison; empty for exact ranks and lists.
-        is_uncorrected: whether a comparison is of the metrics of sampled ranks as they are.
+        is_uncorrected: whether a comparison is of the uncorrected metrics of sampled ranks.
         negatives: m of an expectation; 0 elsewhere.
     """
 

@@ -97,7 +97,8 @@ class Sample:
     def fold(self) -> Ints:
         """The (users,) folds, of the same size up to one.
 
-        The fold of a user depends on the user's number alone.
+        The fold of a user depends on the user's number alone. So numbers must not depend on the
+        ranks, except at random (`SampledRanks.pair`).
         """
         users = len(self)
         return np.random.default_rng(_SEED).permutation(users) % min(FOLDS, users)
@@ -227,7 +228,7 @@ def strict_values(
 def unexplained(sample: Sample) -> list[Finding]:
     """Return a finding if no distribution of true ranks explains the sample.
 
-    There is none on users who share negatives, because their outcomes depend on one another.
+    Users who share negatives give no finding, because their outcomes depend on one another.
     """
     if sample.is_shared:
         return []
@@ -272,7 +273,7 @@ def _by_fold(
 
 
 def _nothing(metrics: int, users: int) -> StrictValues:
-    """Return values that are not known."""
+    """Return values that are all unknown."""
     low, high = np.full((2, metrics, users), np.nan)
     return StrictValues(low, high, np.full((metrics, 2, 2), np.nan), FREE, [])
 

@@ -1,7 +1,7 @@
 """Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each row.
 
-Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it
-is uniform on above + 1 ... above + tied + 1, anew in every repetition.
+Later stages need only this table. Ties are kept as counts, because a rank among ties is random:
+uniform on above + 1 ... above + tied + 1, anew in every repetition.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ COLUMNS = ("user", "candidates", "above", "tied")
 
 _MANY = 100
 _TENTH = 10
-"""Ranks of so many users are refused as exact ones if all are in the best tenth."""
+"""Ranks of this many users are refused as exact if all are in the best tenth."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,10 +181,7 @@ class ExactRanks(Ranked):
 
     @property
     def mean_candidates(self) -> int:
-        """Return the n of the estimators: the mean number of candidates, rounded.
-
-        It is 3541 on MovieLens 1M.
-        """
+        """Return the mean number of candidates, rounded, such as 3541 on MovieLens 1M."""
         return round(float(self.candidates.mean()))
 
     def values(self, metric: Metric) -> Floats:
@@ -232,7 +229,7 @@ class ExactRanks(Ranked):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the columns user, candidates, above, tied as csv or parquet.
 
-        A name that ends in .parquet is of parquet. csv is gzipped if the name ends in .gz.
+        A name that ends in .parquet is a parquet file. csv is gzipped if the name ends in .gz.
         """
         file_io.write_table(path, self.to_frame())
 
@@ -311,11 +308,12 @@ def exact_ranks(
             recommenders to any of these gives a mapping.
         candidates: n, the number of ranked items, including the held-out item: one number for all
             rows, a (rows,) array, or numbers by user (a mapping, or a Series with the users as its
-            index). It replaces a column of the ranks. Only AUC depends on it.
-        exact: that the ranks are exact although all are in the best tenth of the candidates. Ranks
-            of 100 users or more are refused then, as ranks among sampled negatives are such.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from
-            these names.
+            index). If given, a column of the ranks is ignored. Only AUC depends on n.
+        exact: whether the ranks are exact although all are in the best tenth of the candidates. By
+            default, such ranks of 100 users or more are refused, because ranks among sampled
+            negatives look the same.
+        by: the column of a table that names the recommenders of its rows. The result is then a
+            mapping from these names.
         seeds: the column of the seeds of a training. A recommender with several seeds gives a list
             of their tables, in the order of the seeds, as `compare` and `correct` take it.
         user_column: the column of users, if it has another name; likewise `candidates_column`.
@@ -327,8 +325,8 @@ def exact_ranks(
             group (`groups=True` of `evaluate` and `compare`).
 
     Returns:
-        The `ExactRanks`, or a list of those of several seeds, or a mapping from the names of
-        several recommenders to either.
+        The `ExactRanks`, or a list of one for each seed, or a mapping from the names of several
+        recommenders to either.
 
     Raises:
         DataError: the ranks cannot be read, are not exact, or lack n; or a column that no argument

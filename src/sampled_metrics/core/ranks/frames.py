@@ -162,7 +162,6 @@ class Columns:
             )
 
     def _hint_on(self, column: str) -> str:
-        """Return what to do about a missing column."""
         if len(self.frame.columns) == 1 and " " in str(self.frame.columns[0]):
             return f"; {LISTS}; --separator names another character between the fields"
         if column in MEANINGS:
@@ -342,7 +341,6 @@ class Columns:
 
     @cached_property
     def _numbered_users(self) -> tuple[NDArray[np.generic], Ints]:
-        """The (rows,) users, and their numbers."""
         column = self["user"]
         if _is_numpy(column, "iu"):
             return column.to_numpy(), pd.factorize(column)[0]
@@ -458,10 +456,7 @@ def columns_of(data: Any, name: str, value_name: str = "score") -> Columns:
 
 
 def _table_of_series(series: pd.Series, name: str, value_name: str) -> pd.DataFrame:
-    """Return a Series with labels as a frame.
-
-    Its values are ranks of users, items of users, or numbers of users and items.
-    """
+    """Return a Series with labels as a frame of ranks, items, or numbers of users and items."""
     if series.index.nlevels == 1 and series.index.name is None:
         if not series.index.is_unique:
             raise DataError(
@@ -547,6 +542,6 @@ def _as_numbers(values: pd.Series, kinds: str) -> NDArray[Any]:
 def _is_numpy(values: pd.Series, kinds: str) -> bool:
     """Return whether the type is a NumPy type of one of the kinds.
 
-    A nullable type is none, as it can hold missing values.
+    A nullable type does not count, because it can hold missing values.
     """
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds

@@ -27,7 +27,7 @@ MOST_GROUPS = 100
 """More groups are refused, as they come from a wrong column."""
 
 FEWEST_USERS = 2
-"""An interval needs so many users; smaller groups are left out."""
+"""An interval needs this many users; smaller groups are left out."""
 
 Groups = bool | Mapping[Any, Any]
 """Whether to use the groups of the tables; or the groups by user.
@@ -39,7 +39,7 @@ Groups by user are a mapping, or a Series, from users to the names of their grou
 def read_groups(path: str, kind: str) -> dict[str, str]:
     """Read the groups of users from a csv or parquet file.
 
-    It has the column user and a column of groups, which is called `kind`.
+    The file has the column user and a column of groups, which is named `kind`.
 
     Raises DataError if the file cannot be read, lacks a column, or has a user twice.
     """

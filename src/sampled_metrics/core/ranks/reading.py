@@ -63,12 +63,12 @@ Kind = TypeVar("Kind", bound=Table)
 
 
 def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> Columns:
-    """Read a file of ranks: parquet if its name ends so, else csv, gzipped if the name ends in .gz.
+    """Read a file of ranks: parquet, or csv, which is gzipped if the name ends in .gz.
 
     A folder, or a pattern such as ``ranks/*.parquet``, is read as its parquet files. The first line
     of a csv file names the columns. A file without a header and with one number per line is a
     column of ranks. A TREC run has the columns user, item, score and run, and qrels user, item and
-    relevance. The separator is noticed if it is a comma, a semicolon, a tab or a bar. Raises
+    relevance. The separator is found if it is a comma, a semicolon, a tab or a bar. Raises
     DataError if the file cannot be read as a table; the message names the line if there is one.
     """
     name = printable(path_text(path))
@@ -82,7 +82,7 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> 
         frame = pd.concat(frames, ignore_index=True)
         return Columns(name, frame, lambda row: f"{name}, row {row + 1}")
     if Path(path).suffix == ".npz":
-        raise DataError(f"{name}: is no table; read_ranks reads staged ranks from npz")
+        raise DataError(f"{name}: is not a table; read_ranks reads staged ranks from npz")
     with _opened(path, name) as file:
         if Path(path).suffix.lower() == ".parquet":
             frame = with_index(read_parquet(file, name), name)
@@ -163,7 +163,8 @@ class Layout:
     """Where a table has its recommenders, seeds and columns.
 
     Attributes:
-        content: the columns of which a dict of columns has one; other dicts are of recommenders.
+        content: the columns of which a dict of columns has one; the keys of other dicts are
+            recommenders.
         by: the column of the recommenders; None if there is none.
         seeds: the column of the seeds, likewise.
         groups: the column of the groups, likewise.
@@ -271,7 +272,7 @@ def tables_of(
     table_of: Callable[[Columns], Kind],
     per_user: Sequence[PerUser | None] = (),
 ) -> Kind | list[Kind] | dict[str, Kind | list[Kind]]:
-    """Return the table of a recommender, or a list of those of its seeds, or either by recommender.
+    """Return the table of a recommender, or a list with one for each seed, or either by name.
 
     `table_of` makes a table from columns. Raises DataError if numbers are given `per_user`, in the
     order of the rows, and tables differ in their order.
@@ -311,7 +312,7 @@ def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(
-            f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own"
+            f"ranks: two recommenders are called {repeated[0]!r}; give them different names"
         )
     if not all(names):
         raise DataError("ranks: the name of a recommender is empty")

@@ -42,12 +42,12 @@ class Runs:
 
     @property
     def are_draws(self) -> bool:
-        """Whether the tables are of draws of negatives that all users share."""
+        """Whether each table has its own draw of negatives, which all users share."""
         return self.first_table.design.get("drawn") == ONCE
 
     @property
     def are_seeds(self) -> bool:
-        """Whether there are several tables, and they are of seeds."""
+        """Whether there are several tables, one for each seed."""
         return len(self.tables) > 1 and not self.are_draws
 
     @property
@@ -130,7 +130,7 @@ def tables_by_name(ranks: Any, function: str) -> dict[str, Any]:
 
 
 def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
-    """Return the runs with numbers of users, alike for the same users, and findings on the pairing.
+    """Return the runs with numbers of users, equal for the same users, and findings on the pairing.
 
     Tables of a recommender that are equal have a finding, too.
 
@@ -152,7 +152,7 @@ def paired(recommenders: Sequence[Runs]) -> tuple[list[Runs], list[Finding]]:
 def _equal_tables(runs: Runs) -> list[Finding]:
     """Return findings on tables of paired runs that have the same ranks, or lists, of all users.
 
-    They are copies of one run, or the recommender has no random start.
+    Equal tables are copies of one run, or the recommender has no random start.
     """
     if len(runs.tables) == 1:
         return []
@@ -175,7 +175,7 @@ def ids_of_users(recommenders: Sequence[Runs]) -> NDArray[Any]:
             if table.user is not None:
                 _, first_rows = np.unique(numbers, return_index=True)
                 return np.asarray(table.user)[first_rows]
-    return np.arange(1, int(recommenders[0].users[0].max()) + 2)
+    return np.argsort(recommenders[0].users[0]) + 1
 
 
 def require_comparable(recommenders: Sequence[Runs]) -> None:
@@ -209,10 +209,7 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
 
 
 def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
-    """Raise DataError if recommenders differ in the draws of negatives that users share.
-
-    They may differ in the number of draws, or in the names.
-    """
+    """Raise DataError if recommenders differ in the number or names of draws that users share."""
     drawn = [runs for runs in recommenders if runs.are_draws]
     for runs_a, runs_b in itertools.combinations(drawn, 2):
         are_named = runs_a.are_named and runs_b.are_named
@@ -225,7 +222,7 @@ def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
 
 
 def _require_one_kind(recommenders: Sequence[Runs], function: str) -> None:
-    """Raise DataError if two tables are of kinds that are not compared with each other."""
+    """Raise DataError if the kinds of two tables are not compared with each other."""
     leading = recommenders[0]
     kind = leading.first_table.kind
     allowed = (kind, *leading.first_table.compared_with)
@@ -261,6 +258,6 @@ def _are_seeds(tables: Any) -> bool:
 
 
 def _a(value: Any) -> str:
-    """Return what a value is, in words."""
+    """Return the kind of a value in words, with its article."""
     name = type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

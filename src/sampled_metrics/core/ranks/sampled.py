@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import partial
@@ -48,7 +49,7 @@ class SampledRanks(Ranked):
 
     Attributes:
         x: (rows,) int, sampled negatives above the held-out item; its sampled rank is x + 1.
-        negatives: (rows,) or one number: m, the number of sampled negatives. It may be 0.
+        negatives: (rows,) or one number: m, the number of sampled negatives, 0 or more.
         candidates: (rows,) or one number: n, the held-out item and all negatives that could have
             been sampled.
         replacement: whether a negative could be sampled twice for the same row.
@@ -189,6 +190,27 @@ class SampledRanks(Ranked):
         """Return the (rows, 2) numbers of negatives, and of those above."""
         return np.stack((self.negatives, self.x), axis=1)
 
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[Finding]]:
+        """Pair the tables by user or by row; the order of rows without users changes nothing.
+
+        Users without ids are sorted by what was observed of them in all tables, and numbered in a
+        random order whose seed is a digest of these observations. Whatever was observed, each order
+        is as likely as the others, as for ids that have nothing to do with the ranks. With a fixed
+        seed, the same ranks would be together in each sample.
+        """
+        numbers, findings = super().pair(others, names)
+        tables: list[SampledRanks] = [self, *others]
+        if any(table.user is not None for table in tables):
+            return numbers, findings
+        columns = [self.candidates, *(column for table in tables for column in table.outcomes.T)]
+        observed = np.stack(columns, axis=1)
+        order = np.lexsort(observed.T)
+        digest = hashlib.sha256(observed[order].astype("<i8").tobytes()).digest()
+        rng = np.random.default_rng(int.from_bytes(digest))
+        number = np.empty(len(self), dtype=np.int64)
+        number[order] = rng.permutation(len(self))
+        return [number] * len(tables), findings
+
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes."""
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
@@ -241,22 +263,23 @@ def sampled_ranks(
             random, the same way in each call. A mapping from the names of recommenders to any of
             these gives a mapping.
         negatives: m, the number of sampled negatives: one number for all rows, a (rows,) array, or
-            numbers by user (a mapping, or a Series with the users as its index). It replaces a
-            column of the ranks.
+            numbers by user (a mapping, or a Series with the users as its index). If given, a column
+            of the ranks is ignored.
         candidates: n, the number of items in an exact evaluation, including the held-out item, in
             the same forms.
         replacement: whether a negative could be sampled twice for the same user.
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts
-            assume. "once" if users share negatives, as of one list of candidates for everybody, or
-            of the other items of a batch. One such draw gives values and no interval or verdict;
-            several draws, each independent of the others, give them. "popularity" if they are drawn
-            by popularity, or in any other way that is not uniform. Then `correct` bounds the
-            metrics, without an estimate, and `compare` refuses: x distinct negatives above the
-            held-out item are x candidates above it, so its true rank is at least its sampled rank.
-        by: the column of a table that names the recommenders of its rows. It gives a mapping from
-            these names.
+            assume. "once" if users share negatives, such as one list of candidates for everybody,
+            or the other items of a batch. One such draw gives values and no interval or verdict;
+            several independent draws give both. "popularity" if they are drawn by popularity, or in
+            any other way that is not uniform. Then `correct` bounds the metrics, without an
+            estimate, and `compare` refuses: x distinct negatives above the held-out item are x
+            candidates above it, so its true rank is at least its sampled rank.
+        by: the column of a table that names the recommenders of its rows. The result is then a
+            mapping from these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,
-            that of the draws of negatives. Several seeds, or draws, of a recommender give a list.
+            the column of the draws of negatives. Several seeds, or draws, of a recommender give a
+            list.
         user_column: the column of users, if it has another name; likewise `candidates_column` and
             `negatives_column`.
         rank_column: the column of ranks, if it has another name; or several, of one recommender
@@ -268,8 +291,8 @@ def sampled_ranks(
             group.
 
     Returns:
-        The `SampledRanks`, or a list of those of several seeds, or a mapping from the names of
-        several recommenders to either.
+        The `SampledRanks`, or a list of one for each seed, or a mapping from the names of several
+        recommenders to either.
 
     Raises:
         DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; or

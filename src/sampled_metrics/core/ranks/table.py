@@ -67,13 +67,13 @@ class Table(ABC):
     """The functions that take such a table."""
 
     compared_with: ClassVar[tuple[str, ...]] = ()
-    """The kinds of tables that such a table is compared with, beside its own."""
+    """The other kinds of tables that such a table is compared with."""
 
     is_sampled: ClassVar[bool] = False
     """Whether true metrics are estimated by an estimator, as from ranks among sampled negatives."""
 
     has_one_relevant_item: ClassVar[bool] = True
-    """Whether a row is of one relevant item, for which some metrics are equal."""
+    """Whether a row has one relevant item, for which some metrics are equal."""
 
     has_values_of_users: ClassVar[bool] = True
     """Whether the metric of each user is known, as of exact ranks and lists.
@@ -120,7 +120,7 @@ class Table(ABC):
     @property
     @abstractmethod
     def description(self) -> str:
-        """Return what the numbers are of, as "60 users, n = 100"; empty if it is not known."""
+        """Return what the numbers describe, as "60 users, n = 100"; empty if it is not known."""
 
     @property
     def design(self) -> dict[str, Any]:
@@ -224,7 +224,7 @@ class Ranked(Table):
     def user_numbers(self) -> Ints:
         """The (rows,) numbers of the users from 0.
 
-        If users are not known, every row is of a user of its own.
+        If users are not known, every row counts as another user.
         """
         if self.user is None:
             return np.arange(len(self))
@@ -255,7 +255,6 @@ class Ranked(Table):
 
     @property
     def _numbers(self) -> dict[str, Ints]:
-        """The numbers that `description` names."""
         return {"n": self.candidates}
 
     @property
@@ -356,7 +355,7 @@ def checked_users(users: Any) -> NDArray[np.generic] | None:
     refuse_masked(users, "user")
     users = np.asarray(users)
     for is_wrong, fault in (
-        (pd.isna(users), "which is no user"),
+        (pd.isna(users), "which is not a user"),
         (users.dtype.kind in "fO" and are_inexact(pd.Series(users)), INEXACT),
     ):
         if np.any(is_wrong):

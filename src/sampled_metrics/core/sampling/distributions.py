@@ -108,9 +108,8 @@ def sparse_pmf(
 ) -> Floats:
     """Return P(x) as `pmf` does, where negligible probabilities may be 0.
 
-    Their sum is below 10⁻²⁰ for an event.
-
-    This is faster for large m, where x is likely in a small part of 0 … m only.
+    Negligible probabilities add up to less than 10⁻²⁰ for an event. This is faster for large m,
+    where x is likely only in a small part of 0 … m.
     """
     if design.negatives < _MANY:
         return pmf(better, pool, design, x)
@@ -258,7 +257,7 @@ Beyond it, the mean is a difference, which loses a few digits.
 def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign) -> Floats:
     """Return P(x) when ties are broken at random; every event has ties.
 
-    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied. It has a
+    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied, which has a
     closed form: of the (m+1)-subsets of n positions, C(K, x) C(n-1-K, m-x) have their (x+1)-th
     smallest element at position K. This is C(n-1, m) P(x | K better of n - 1). So the sum over K ≤
     R is n / (m+1) times the probability that more than x of m + 1 draws from n are among the first

@@ -48,10 +48,7 @@ def thinned(distribution: ArrayLike, negatives: int) -> Floats:
 def expected_metric(
     rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric
 ) -> Floats:
-    """Return E[metric of the sampled rank], eq. 16, for (events,) true ranks, as (events,) values.
-
-    It is a sum over x.
-    """
+    """Return E[metric of the sampled rank] as a sum over x, eq. 16, of (events,) true ranks."""
     better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
     return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
 
@@ -178,7 +175,7 @@ def row_moments(
 def probability_of_order(gap: float, deviation: float) -> float:
     """Return the probability that a normal variable with mean `gap` is above 0.
 
-    It is 0 if both numbers are 0, and NaN if an argument is NaN.
+    Two zeros give 0, and NaN gives NaN.
     """
     if np.isnan(gap) or np.isnan(deviation):
         return np.nan

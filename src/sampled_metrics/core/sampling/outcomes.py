@@ -5,7 +5,7 @@ share n and m, the outcomes are x = 0 … m. If they differ, each (n, m, x) that
 A sample is a count of each outcome.
 
 Sums over all ranks are weighted sums over a few. The ranks 1 … n are cut into panels, and the sum
-over a panel of N ranks is a Gauss rule of 16 nodes. Its nodes are the zeros of the discrete
+over a panel of N ranks is a Gauss rule of 16 nodes. The nodes are the zeros of the discrete
 Chebyshev polynomials on N points, so the rule is exact for sums of polynomials of degree up to 31.
 Panels of 16 ranks or fewer are summed rank by rank.
 
@@ -57,8 +57,8 @@ class Group:
     def pmf(self, ranks: Floats, replacement: bool | None = None, x: Ints | None = None) -> Floats:
         """Return P(x | rank) for this n and m, taken as binomial or not; None follows the design.
 
-        The result is (ranks, m + 1), or (ranks, columns) if x is given. Then each x has to be
-        likely at some rank, and negligible probabilities are 0.
+        The result is (ranks, m + 1), or (ranks, columns) if x is given. Then each x must be likely
+        at some rank, and negligible probabilities are 0.
         """
         if self.negatives == 0:
             return np.ones((len(ranks), 1 if x is None else len(x)))
@@ -199,10 +199,7 @@ def _one_by_one(share: float) -> int:
 
 
 def _edges(candidates: int, ends: int, width: float, cutoffs: list[int]) -> Ints:
-    """Return the last ranks of panels between the ranks that are summed one by one.
-
-    These are the first and the last ranks.
-    """
+    """Return the last ranks of panels between the ranks that are summed one by one."""
     edges = [ends]
     while edges[-1] < candidates - ends:
         last = edges[-1]
@@ -214,10 +211,7 @@ def _edges(candidates: int, ends: int, width: float, cutoffs: list[int]) -> Ints
 
 
 def _gauss(sizes: Ints) -> tuple[Floats, Floats]:
-    """Return (panels, 16) nodes from 1 to N, and weights with the sum N.
-
-    They are from the Jacobi matrices (Golub and Welsch).
-    """
+    """Return (panels, 16) nodes from 1 to N, and weights with the sum N, as Golub and Welsch do."""
     k = np.arange(1, _NODES)
     count = sizes[:, np.newaxis].astype(np.float64)
     matrices = np.zeros((len(sizes), _NODES, _NODES))
@@ -315,10 +309,7 @@ class RankClass:
         ranks: Floats,
         groups: Sequence[Group] | None = None,
     ) -> Floats:
-        """Return the (ranks, …) mean of a function over the users whose n allows the rank.
-
-        It is 0 where no n does.
-        """
+        """Return the (ranks, …) mean of a function over the users whose n allows the rank, or 0."""
         total = np.zeros((len(ranks), 1))
         users = np.zeros((len(ranks), 1))
         for group in self.groups if groups is None else groups:
@@ -333,10 +324,7 @@ class RankClass:
     def probabilities(
         self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None
     ) -> Floats:
-        """Return P(x | rank) of the users with m negatives.
-
-        It is (ranks, m + 1), or (ranks, columns) for some x.
-        """
+        """Return P(x | rank) of the users with m negatives, (ranks, m + 1) or some columns."""
         groups = [group for group in self.groups if group.negatives == negatives]
         columns = negatives + 1 if x is None else len(x)
         check_memory_limit(
@@ -359,12 +347,28 @@ class RankClass:
 
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
         """Return (ranks, metrics) values of the metrics."""
+        return _values(self.sizes, metrics, ranks.tobytes())
 
-        def values_of(group: Group, allowed: Floats) -> Floats:
-            columns = [metric.of_rank(allowed, group.candidates) for metric in metrics]
-            return np.stack(columns, axis=1)
 
-        return self.mean(values_of, ranks)
+def _without_outcomes(sizes: tuple[Size, ...]) -> RankClass:
+    """Return a class of users whose outcomes are not known."""
+    nothing = np.empty(0, dtype=np.int64)
+    groups = tuple(
+        Group(size.candidates, size.negatives, size.replacement, size.events, nothing, nothing)
+        for size in sizes
+    )
+    return RankClass(groups, nothing, nothing, nothing)
+
+
+@lru_cache(maxsize=32)
+def _values(sizes: tuple[Size, ...], metrics: tuple[Metric, ...], ranks: bytes) -> Floats:
+    """Return (ranks, metrics) values of the metrics, which all samples of a class share."""
+
+    def values_of(group: Group, allowed: Floats) -> Floats:
+        columns = [metric.of_rank(allowed, group.candidates) for metric in metrics]
+        return np.stack(columns, axis=1)
+
+    return _without_outcomes(sizes).mean(values_of, np.frombuffer(ranks))
 
 
 @lru_cache(maxsize=8)
@@ -373,17 +377,11 @@ def _probabilities(
 ) -> Floats:
     """Return P(x | rank) of the users of a class with m negatives, (ranks, m + 1).
 
-    It does not depend on what a sample shows. So all recommenders of the same users have the same,
-    and all estimators.
+    The probabilities do not depend on what a sample shows, so all recommenders of the same users
+    and all estimators share them.
     """
-    nothing = np.empty(0, dtype=np.int64)
-    groups = tuple(
-        Group(size.candidates, size.negatives, size.replacement, size.events, nothing, nothing)
-        for size in sizes
-    )
-    return RankClass(groups, nothing, nothing, nothing).probabilities(
-        np.frombuffer(ranks), negatives, replacement
-    )
+    users = _without_outcomes(sizes)
+    return users.probabilities(np.frombuffer(ranks), negatives, replacement)
 
 
 def rank_classes(outcomes: Outcomes, smallest_share: float = 0.0) -> tuple[RankClass, ...]:

@@ -46,7 +46,7 @@ def interval_in_words(setting: Setting | None) -> str:
 
 
 def over_users(interval: str) -> str:
-    """Say that users are the only chance of an interval."""
+    """Say that an interval counts the chance of users only."""
     return f"The {interval} is over users."
 
 
@@ -93,7 +93,7 @@ def within_margin(margin: str) -> str:
 
 
 def in_brackets(setting: Setting) -> str:
-    """Say what stands beside the values of a table."""
+    """Say what follows the values of a table in brackets."""
     return f"In brackets: {percent(setting.confidence_level)} intervals."
 
 

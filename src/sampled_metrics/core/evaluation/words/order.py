@@ -69,7 +69,7 @@ def on_metrics(verdicts: Sequence[Verdict], setting: Setting) -> str:
 
 
 def best_alone(metric: str, most: int, recommenders: int) -> str:
-    """Say that of many recommenders the best by a metric are shown alone."""
+    """Say that only the best of many recommenders by a metric are shown."""
     return f"Of {recommenders} recommenders, the {most} best by {metric_name(metric)} are shown."
 
 
