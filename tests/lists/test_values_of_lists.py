@@ -59,10 +59,3 @@ def test_the_means_of_the_values_of_users_are_the_values():
     reversed_for_u = {**COMPARED, "u": {"y": 1.0, "x": 0.5}}
     tables = sm.ranked_lists({"A": COMPARED, "B": reversed_for_u}, relevance=JUDGED)
     require_means_of_users(tables, {})
-
-
-def test_a_margin_does_not_say_who_ranks_higher():
-    scores = {"ann": {"x": 2.0, "y": 1.0}, "bob": {"x": 2.0, "y": 1.0}}
-    lists_of_two = sm.ranked_lists(scores, relevance={"ann": {"x": 1}, "bob": {"y": 1}})
-    result = sm.compare({"a": lists_of_two, "b": lists_of_two}, metrics="ap", margin=0.1)
-    assert "higher" not in {finding.kind for finding in result.findings}

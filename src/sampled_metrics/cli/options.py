@@ -103,7 +103,7 @@ def _separator(context: click.Context, option: click.Parameter, text: str | None
     if text is None:
         return None
     separator = _SEPARATORS.get(text, text)
-    if len(separator) != 1 or not separator.isascii():
+    if len(separator) != 1 or not separator.isascii() or separator in '\n\r"':
         raise ConfigError(f"--separator must be one character or tab, not {separator!r}")
     return separator
 

@@ -422,8 +422,7 @@ def _scores(columns: Columns, user: Ints) -> Floats:
     Raises DataError if there are ranks and scores, neither is named, and their orders differ.
     """
     if _is_by_rank(columns):
-        _, best = columns.written
-        return -columns.whole_numbers("rank", best).astype(np.float64)
+        return -columns.whole_numbers("rank", columns.best_rank).astype(np.float64)
     scores = columns.numbers("score")
     if "rank" in columns and "score" not in columns.names:
         order = np.lexsort((columns.numbers("rank"), user))

@@ -71,8 +71,7 @@ def verdicts_in_words(compared: Comparison) -> tuple[str, ...]:
     if len(compared.setting.names) == 2:
         answer = on_metrics(compared.verdicts, compared.setting)
         if any(verdict.better is not None for verdict in compared.verdicts):
-            condition = wording.condition_of(compared.findings, compared.setting)
-            answer = f"{answer.removesuffix('.')}{condition}."
+            answer = f"{answer.removesuffix('.')}{compared.verdicts[0].assumes}."
         return (answer,)
     inference = compared.verdicts[0].inference if compared.verdicts else ""
     kinds = ("order", "by-margin", "best-pairs")

@@ -429,7 +429,7 @@ class Validator:
         has_interval = rate_of_interval > 0
         if not has_interval:  # its ends are replaced
             rate_of_interval = self._spending.alpha
-        result = result_of_values(ranks, self.metrics, values, self._setting, rate_of_interval)
+        result = result_of_values([ranks], self.metrics, values, self._setting, rate_of_interval)
         if not has_interval:
             result[["low", "high"]] = np.nan
 

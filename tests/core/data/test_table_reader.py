@@ -143,11 +143,6 @@ def test_what_is_not_utf_8_is_refused_with_its_line(name):
         assert refused(content, block=block).startswith(f"f, line {line}: is not UTF-8 text")
 
 
-def test_separators_that_no_table_has():
-    for separator in '\n\r"':
-        assert "cannot separate" in refused(b"a,b\n1,2\n", separator)
-
-
 class Endless(io.RawIOBase):
     """A stream that begins with some bytes and goes on without end."""
 

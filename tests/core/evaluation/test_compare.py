@@ -59,15 +59,11 @@ def test_the_other_way_round_is_mirrored_and_equal_ranks_show_nothing():
 
 
 def test_the_finding_names_the_tables_that_are_paired_by_position():
-    """The first table with users is that with which tables without users are paired."""
     users = np.arange(10, 16)
     tables = {"plain": sm.exact_ranks(A, candidates=50)}
     tables |= {name: sm.exact_ranks(frame(A, users), candidates=50) for name in ("named", "other")}
     result = sm.compare(tables, metrics="auc")
-    [by_user] = values_of_kinds(result, "paired-by-user")
-    [by_position] = values_of_kinds(result, "paired-by-position")
-    assert by_user == {"tables": ["named", "other"], "are_all": False}
-    assert by_position == {"tables": ["plain", "named"], "without": ["plain"]}
+    assert values_of_kinds(result, "paired-by-position") == [{"without": ["plain"]}]
 
 
 def test_users_are_paired_by_position_where_one_does_not_name_its_users():

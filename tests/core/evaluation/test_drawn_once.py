@@ -97,7 +97,7 @@ def test_several_draws_are_compared_draw_by_draw():
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        pytest.param(tables(1, 3), tables(2, 2), "a has 3 draws .* b 2", id="numbers-of-draws"),
+        pytest.param(tables(1, 3), tables(2, 2), "1, 2 and 3 .* b 1 and 2", id="numbers-of-draws"),
         pytest.param(
             tables(1, 1),
             tables(2, 1, drawn="by user"),

@@ -138,21 +138,6 @@ def test_shares_are_of_the_users_for_whom_each_ranks_higher():
     assert np.isnan([unknown.higher_a, unknown.higher_b]).all()
 
 
-def test_a_margin_of_two_recommenders_says_who_ranks_higher_if_there_are_ranks():
-    exact = sm.exact_ranks(RANKS, candidates=50, exact=True)
-    sampled = sm.sampled_ranks(RANKS, candidates=900, negatives=20)
-    for tables, options, which in (
-        (exact, {}, "Ranks"),
-        (sampled, {"estimator": "uncorrected"}, "Sampled ranks"),
-    ):
-        result = sm.compare(tables, metrics="ap", margin=0.1, **options)
-        [higher] = findings_of_kind(result, "higher")
-        assert higher.names == ("a", "b")
-        assert higher.values == {"higher_a": 0.25, "higher_b": 0.5, "ranks": which}
-    three = {**exact, "c": exact["a"].rows(np.arange(400)[::-1])}
-    assert findings_of_kind(sm.compare(three, metrics="ap", margin=0.1), "higher") == []
-
-
 def findings_of_kind(result, kind):
     return [finding for finding in result.findings if finding.kind == kind]
 

@@ -13,9 +13,6 @@ import pandas as pd
 from sampled_metrics.checks import shown
 from sampled_metrics.errors import DataError
 
-INDEX = ""
-"""The name of the column of an index without a name, as `to_csv` writes it."""
-
 
 def counts_rows(index: pd.Index) -> bool:
     """Return whether an index has no labels: no name, and the entries 0, 1, 2, …, in this order."""
@@ -29,14 +26,6 @@ def counts_rows(index: pd.Index) -> bool:
 def has_labels(data: Any) -> bool:
     """Return whether this is a Series or a DataFrame of pandas whose rows have labels."""
     return isinstance(data, pd.Series | pd.DataFrame) and not counts_rows(data.index)
-
-
-def is_text(labels: Any) -> bool:
-    """Return whether there are labels and all that are not missing are text."""
-    return (
-        bool(len(labels))
-        and pd.api.types.infer_dtype(np.asarray(labels, dtype=object), skipna=True) == "string"
-    )
 
 
 def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
@@ -55,22 +44,17 @@ def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
 def with_index(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return a table with the named levels of its index as its first columns.
 
-    The index itself stays, without names.
-
-    An index of text without a name is the column `INDEX`. One of numbers without a name only counts
-    rows. Messages call the table `name`.
+    The index itself stays, without names. One without a name only counts rows. Messages call the
+    table `name`.
 
     Raises:
-        DataError: a level and a column have the same name and differ, or several levels have no
-            name.
+        DataError: a level and a column have the same name and differ, or a level of several that
+            does not count rows has no name.
     """
     index = frame.index
-    if isinstance(frame.columns, pd.MultiIndex):  # which no table may have
+    has_names = isinstance(index, pd.MultiIndex) or index.name is not None
+    if isinstance(frame.columns, pd.MultiIndex) or not has_names:  # no table may have the former
         return frame
-    if not isinstance(index, pd.MultiIndex) and index.name is None:
-        if not is_text(index) or INDEX in frame.columns:
-            return frame
-        index = index.rename(INDEX)
     table = frame.set_axis(index.set_names([None] * index.nlevels), axis="index")
     for depth, level in reversed(list(enumerate(index.names))):
         labels = index.get_level_values(depth)
@@ -81,15 +65,14 @@ def with_index(frame: pd.DataFrame, name: str) -> pd.DataFrame:
                     "give it a name, such as user or item, or remove it by droplevel"
                 )
         elif level not in table.columns:
-            column = np.asarray(labels) if isinstance(labels, pd.RangeIndex) else labels
-            table.insert(0, level, column)
-        elif (table.columns == level).sum() == 1 and not _have_same_text(table[level], labels):
-            raise DataError(
-                f"{name}: the index {level} and the column of this name differ; leave one of them "
-                "out"
+            table.insert(
+                0, level, labels.to_numpy() if isinstance(labels, pd.RangeIndex) else labels
             )
+        elif (table.columns == level).sum() == 1:
+            texts = table[level].astype(str).to_numpy()
+            if (texts != labels.astype(str).to_numpy()).any():
+                raise DataError(
+                    f"{name}: the index {level} and the column of this name differ; leave one of "
+                    "them out"
+                )
     return table
-
-
-def _have_same_text(column: pd.Series, labels: pd.Index) -> bool:
-    return bool((column.astype(str).to_numpy() == labels.astype(str).to_numpy()).all())

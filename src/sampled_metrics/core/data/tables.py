@@ -201,10 +201,8 @@ class Csv:
                 doubled.
 
         Raises:
-            DataError: a quotation mark is not closed, or the separator cannot separate fields.
+            DataError: a quotation mark is not closed.
         """
-        if separator in ("\n", "\r", '"'):
-            raise DataError(f"{text.name}: {separator!r} cannot separate fields")
         self._text = text
         self._separator = separator
         self._delimiter = separator if len(separator) == 1 else "\t"

@@ -140,7 +140,7 @@ def compare(
 
     The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the
     ranks of the first and the second recommender. Users are paired by the column user if both have
-    one, else by position; a remark says which.
+    one, else by position, which a remark says.
 
     Of more than two recommenders, all pairs are compared. The intervals of a metric hold together
     for all of its pairs, by the largest of several t or, for strict bounds and several seeds,
@@ -314,7 +314,6 @@ def compare_with(ranks: Mapping[str, Any], options: CompareOptions) -> Compariso
     findings += _on_order(findings, len(names) < len(setting.names))
     if by_group:
         findings += orders_of_groups(overall, by_group, questions[0])
-    findings += _who_ranks_higher(overall[0], recommenders, setting)
     findings += not_answered
     findings += about_several_metrics(verdict.metric for verdict in overall if verdict.has_interval)
     findings += _about_users(all_users, families, names, recommenders, corrector)
@@ -616,27 +615,6 @@ def _shares_ranked_higher(ranks_a: Floats, ranks_b: Floats) -> tuple[Floats, Flo
 # --- findings ---
 
 
-def _who_ranks_higher(
-    verdict: Verdict, recommenders: Sequence[Runs], setting: Setting
-) -> list[Finding]:
-    """Return, for two recommenders and a margin, for how many users each has the better rank.
-
-    Ranks that are not known give no finding. Lists have no ranks: their shares of users are those
-    of a metric.
-    """
-    have_ranks = all(
-        table.expected_above is not None for runs in recommenders for table in runs.tables
-    )
-    if len(setting.names) > 2 or not have_ranks or np.isnan(verdict.higher_a):
-        return []
-    shares = {
-        "higher_a": verdict.higher_a,
-        "higher_b": verdict.higher_b,
-        "ranks": "Sampled ranks" if setting.estimator else "Ranks",
-    }
-    return [Finding("higher", names=setting.names, values=shares)]
-
-
 def _about_users(
     sample: Users,
     families: Sequence[Family],
@@ -777,27 +755,29 @@ def orders_of_groups(
 
     `overall` are the verdicts on all users. Verdicts on other questions are left out.
     """
-    # by metric and pair, and by the better recommender, the groups for which it is better
-    groups_by_pair: dict[tuple[str, str, str], dict[str, list[str]]] = {}
-    for verdict in by_group:
-        if verdict.better is not None and verdict.inference == question:
-            groups_by_better = groups_by_pair.setdefault((verdict.metric, verdict.a, verdict.b), {})
-            groups_by_better.setdefault(verdict.better, []).append(verdict.group)
-    findings = [
-        Finding(
-            "order-differs",
-            metric,
-            (a, b),
-            values={"groups_a": groups_by_better[a], "groups_b": groups_by_better[b]},
-        )
-        for (metric, a, b), groups_by_better in groups_by_pair.items()
-        if len(groups_by_better) == 2
-    ]
+    decided = [verdict for verdict in by_group if verdict.inference == question and verdict.better]
+    by_pair = grouped(decided, lambda verdict: (verdict.metric, verdict.a, verdict.b))
+    findings = list[Finding]()
     for verdict in overall:
-        if verdict.inference != question or verdict.worse is None:
+        if verdict.inference != question:
             continue
-        groups_by_better = groups_by_pair.get((verdict.metric, verdict.a, verdict.b), {})
-        if list(groups_by_better) == [verdict.worse]:
-            groups = {"groups": groups_by_better[verdict.worse]}
+        verdicts_of_groups = by_pair.get((verdict.metric, verdict.a, verdict.b), [])
+        groups_a = [
+            group_verdict.group
+            for group_verdict in verdicts_of_groups
+            if group_verdict.better == verdict.a
+        ]
+        groups_b = [
+            group_verdict.group
+            for group_verdict in verdicts_of_groups
+            if group_verdict.better == verdict.b
+        ]
+        groups_of_worse = groups_a if verdict.worse == verdict.a else groups_b
+        if groups_a and groups_b:
+            groups = {"groups_a": groups_a, "groups_b": groups_b}
+            pair = (verdict.a, verdict.b)
+            findings.append(Finding("order-differs", verdict.metric, pair, values=groups))
+        elif verdict.worse and groups_of_worse:
+            groups = {"groups": groups_of_worse}
             findings.append(Finding("order-reversed", verdict.metric, verdict.names, values=groups))
     return findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -107,38 +107,51 @@ def _evaluate(
     if has_seeds and questions == [""]:
         questions = [THESE_RUNS]
 
-    # --- rows
-    rows = list[pd.DataFrame]()
-    for question in questions:
-        answer = values.of_these_runs() if question == THESE_RUNS else values
-        rows.append(_rows(metrics, answer, question, 1 - setting.confidence_level))
-
-    # --- findings
-    findings = [*undefined_metrics(metrics, values.point), *not_answered]
-    if values.has_interval:
-        findings += about_seeds(questions, [runs])
-    findings += values.findings
-    findings += from_readers(("", table) for table in runs.tables)
-    setting = replace(setting, parameters=runs.first_table.description)
-    return Result(pd.concat(rows, ignore_index=True)).found(findings, setting)
+    on_seeds = about_seeds(questions, [runs]) if values.has_interval else []
+    return result_of_values(
+        runs.tables,
+        metrics,
+        values,
+        setting,
+        1 - setting.confidence_level,
+        questions=questions,
+        findings=[*not_answered, *on_seeds],
+    )
 
 
 def result_of_values(
-    table: Table,
-    by_label: Mapping[str, Metric],
+    tables: Sequence[Table],
+    metrics: Mapping[str, Metric],
     values: UserValues,
     setting: Setting,
     rate: float,
+    *,
+    questions: Sequence[str] = ("",),
+    findings: Sequence[Finding] = (),
 ) -> Result:
     """Return the values of metrics with their intervals, and what is to be said of them.
 
-    An interval has the error rate `rate`.
+    Args:
+        tables: of the runs of a recommender, for what their readers found.
+        metrics: the metrics by label.
+        values: of the users.
+        setting: of the result.
+        rate: error rate of an interval.
+        questions: the questions that have rows.
+        findings: on the questions.
     """
-    findings = undefined_metrics(by_label, values.point)
-    findings += values.findings
-    findings += from_readers([("", table)])
-    setting = replace(setting, parameters=table.description)
-    return Result(_rows(by_label, values, "", rate)).found(findings, setting)
+    rows = list[pd.DataFrame]()
+    for question in questions:
+        answer = values.of_these_runs() if question == THESE_RUNS else values
+        rows.append(_rows(metrics, answer, question, rate))
+    all_findings = [
+        *undefined_metrics(metrics, values.point),
+        *findings,
+        *values.findings,
+        *from_readers(("", table) for table in tables),
+    ]
+    setting = replace(setting, parameters=tables[0].description)
+    return Result(pd.concat(rows, ignore_index=True)).found(all_findings, setting)
 
 
 def _rows(

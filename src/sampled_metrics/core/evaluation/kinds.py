@@ -115,15 +115,6 @@ KINDS: tuple[Kind, ...] = (
         values="pairs: in words; inference",
     ),
     Kind(
-        "higher",
-        REMARK,
-        "{ranks} put the held-out item higher with {names[1]} for {higher_b!p} of the users, and "
-        "with {names[0]} for {higher_a!p}.",
-        when="two recommenders are compared with a margin",
-        action="compare the shares with the difference: a few users may decide it",
-        values="higher_a, higher_b: shares of users; ranks: exact or sampled, in words",
-    ),
-    Kind(
         "family",
         REMARK,
         "The intervals of {metric_of} hold together at {confidence} for its {pairs} pairs "
@@ -496,20 +487,12 @@ KINDS: tuple[Kind, ...] = (
         action="name the column of the users if users have several rows",
     ),
     Kind(
-        "paired-by-user",
-        REMARK,
-        "Users are paired by the column user.",
-        when="the users of tables are paired by the column user",
-        action="nothing",
-        values="tables: their names; are_all: whether they are all that are compared",
-    ),
-    Kind(
         "paired-by-position",
         REMARK,
         "Users are paired by position: row i of each table is taken to be the same user.",
         when="a table has no column user",
         action="add the column user, or make sure that the rows have the same order",
-        values="tables: those that are paired so; without: those of them that have no column user",
+        values="without: the tables that have no column user",
     ),
     # --- what was read
     Kind(

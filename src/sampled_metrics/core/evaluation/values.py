@@ -20,7 +20,7 @@ from sampled_metrics.core.estimators.protocol import Estimate, Estimator
 from sampled_metrics.core.estimators.shapes import DECREASING, FREE
 from sampled_metrics.core.estimators.strict_bounds import has_bounds
 from sampled_metrics.core.evaluation.phrases import ASSUMPTIONS, condition
-from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.findings import Finding, grouped
 from sampled_metrics.core.inference.means import FEW_USERS, Intervals, intervals
 from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
 from sampled_metrics.core.inference.strict import (
@@ -504,17 +504,14 @@ def mean_of_runs(runs: Sequence[UserValues]) -> UserValues:
 
 def _without_repeated_support(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return findings of several runs, with the smallest p-value of each supported assumption."""
-    others = list[Finding]()
-    supported = dict[str, Finding]()
-    for finding in findings:
-        if finding.kind != "supported":
-            others.append(finding)
-            continue
-        assumption = finding.values["assumption"]
-        smallest = supported.setdefault(assumption, finding)
-        if finding.values["p_value"] < smallest.values["p_value"]:
-            supported[assumption] = finding
-    return (*others, *supported.values())
+    others = [finding for finding in findings if finding.kind != "supported"]
+    supported = [finding for finding in findings if finding.kind == "supported"]
+    by_assumption = grouped(supported, lambda finding: finding.values["assumption"])
+    smallest = [
+        min(alike_findings, key=lambda finding: finding.values["p_value"])
+        for alike_findings in by_assumption.values()
+    ]
+    return (*others, *smallest)
 
 
 def mean_by_user(values: Floats, user: Ints) -> Floats:

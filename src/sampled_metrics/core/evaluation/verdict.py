@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.findings import Finding, grouped
 from sampled_metrics.core.inference.families import holm
 from sampled_metrics.core.ranks.groups import ALL
 from sampled_metrics.core.sampling.draws import EQUAL
@@ -133,16 +133,12 @@ class Verdict:
     @property
     def better(self) -> str | None:
         """The name of the better recommender; None if no one is shown to be better."""
-        if self.conclusion is not Conclusion.BETTER:
-            return None
-        return self.b if self.low > EQUAL else self.a
+        return self.names[0] if self.conclusion is Conclusion.BETTER else None
 
     @property
     def worse(self) -> str | None:
         """The name of the worse recommender; None if no one is shown to be better."""
-        if self.better is None:
-            return None
-        return self.a if self.better == self.b else self.b
+        return self.names[1] if self.conclusion is Conclusion.BETTER else None
 
     @property
     def is_defined(self) -> bool:
@@ -162,7 +158,8 @@ class Verdict:
     @property
     def names(self) -> tuple[str, str]:
         """The two recommenders, the better one first if one is better."""
-        return (self.b, self.a) if self.better == self.b else (self.a, self.b)
+        is_b_better = self.conclusion is Conclusion.BETTER and self.low > EQUAL
+        return (self.b, self.a) if is_b_better else (self.a, self.b)
 
     @property
     def in_words(self) -> str:
@@ -236,13 +233,8 @@ def adjusted(verdicts: Iterable[Verdict], *, has_all_pairs: bool = True) -> list
     if not has_all_pairs:
         return [replace(verdict, p_value=math.nan) for verdict in verdicts]
     verdicts = list(verdicts)
-    # the indices of the verdicts by metric, question, and whether they are of groups
-    families: dict[tuple[str, str, bool], list[int]] = {}
-    for index, verdict in enumerate(verdicts):
-        families.setdefault((verdict.metric, verdict.inference, bool(verdict.group)), []).append(
-            index
-        )
-    for indices in families.values():
+    keys = [(verdict.metric, verdict.inference, bool(verdict.group)) for verdict in verdicts]
+    for indices in grouped(range(len(verdicts)), lambda index: keys[index]).values():
         p_values = holm(np.array([verdicts[index].p_value for index in indices]))
         for index, p_value in zip(indices, p_values, strict=True):
             verdicts[index] = replace(verdicts[index], p_value=float(p_value))

@@ -159,14 +159,6 @@ def _finding_of_row(row: Mapping[str, Any], findings: Sequence[Any], setting: Se
     return Finding(kind, label, names, group, values)
 
 
-def condition_of(findings: Iterable[Any], setting: Setting) -> str:
-    """Return what the interval of the first verdict assumes, as a clause, or "" for nothing."""
-    for finding in findings:
-        if isinstance(finding, Verdict):
-            return finding.assumes
-    return ""
-
-
 def assumed(findings: Iterable[Any], setting: Setting) -> tuple[str, ...]:
     """Return what the intervals of a comparison assume."""
     assumptions = [

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from sampled_metrics import file_io
 from sampled_metrics.checks import (
-    MOST,
     Floats,
     Ints,
     enumerated,
@@ -36,7 +35,7 @@ from sampled_metrics.core.ranks.table import (
     OutcomeValues,
     Ranked,
     checked_users,
-    pair_users,
+    numbers_in,
     span,
 )
 from sampled_metrics.errors import DataError
@@ -97,12 +96,10 @@ class ExactRanks(Ranked):
     location: InitVar[Location | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
-    # how the source writes ranks: their name, and the best one
-    written: InitVar[tuple[str, int]] = ("rank", 1)
     groups: NDArray[np.str_] | None = None
     seed_name: str = ""
 
-    def __post_init__(self, location: Location | None, written: tuple[str, int]) -> None:
+    def __post_init__(self, location: Location | None) -> None:
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "exact ranks")
         for column in ("candidates", "above", "tied"):
             object.__setattr__(self, column, whole_numbers(getattr(self, column), column))
@@ -117,20 +114,17 @@ class ExactRanks(Ranked):
         n = self.candidates
         above = self.above
         tied = self.tied
-        name, best = written
         last = above + tied
-        limit = "the number of candidates" if best else "the last rank from 0"
         rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
             (
                 (above < 0) | (tied < 0),
                 lambda row: f"above ({above[row]}) and tied ({tied[row]}) must be 0 or more",
             ),
-            (n > MOST, lambda row: f"candidates must be 2^53 or less, not {n[row]}"),
             (
                 last >= n,
                 lambda row: (
-                    f"{name} {last[row] + best} (ties included) is above {limit}, "
-                    f"{n[row] - 1 + best}"
+                    f"rank {last[row] + 1} (from 1, ties included) is above the number of "
+                    f"candidates, {n[row]}"
                 ),
             ),
         ]
@@ -263,9 +257,8 @@ def table_of_columns(
         above=above,
         tied=tied,
         location=columns.location,
-        findings=columns.remarks_on_ranks(candidates=candidates),
+        findings=columns.remarks_on_ranks(above, candidates=candidates),
         source=columns.name,
-        written=columns.written,
         groups=columns.groups(),
         seed_name=columns.seed_name,
     )
@@ -284,9 +277,9 @@ def _refuse_sampled(table: ExactRanks, columns: Columns) -> None:
     users = int(table.user_numbers.max()) + 1
     if users < _MANY:
         return
-    rank, best = columns.written
     raise DataError(
-        f"{columns.name}: the largest {rank} of {users} users is {table.above.max() + best}, in "
+        f"{columns.name}: the largest {columns.called('rank')} of {users} users is "
+        f"{table.above.max() + columns.best_rank}, in "
         "the best tenth of the candidates, as ranks among sampled negatives are; give negatives "
         "(--negatives) for those, or exact=True (--exact, in a config exact: true) for exact ranks"
     )
@@ -402,7 +395,7 @@ def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
         if not np.array_equal(table.users, np.arange(1, len(table) + 1))
     ]
     for name_a, name_b in itertools.pairwise(named):
-        pair_users(tables[name_a], tables[name_b], (name_a, name_b))
+        numbers_in(tables[name_a], tables[name_b], (name_a, name_b))
     for name_a, name_b in itertools.pairwise(tables):
         n_a = np.sort(tables[name_a].candidates)
         n_b = np.sort(tables[name_b].candidates)

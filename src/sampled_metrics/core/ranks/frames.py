@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.checks import Floats, Ints, refuse_masked, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
-from sampled_metrics.core.data.labels import INDEX, has_labels, with_index
+from sampled_metrics.core.data.labels import has_labels, with_index
 from sampled_metrics.core.data.tables import Location, refuse_rows
 from sampled_metrics.core.findings import Finding
 from sampled_metrics.core.ranks.lookup import values_of_rows
@@ -123,16 +123,8 @@ class Columns:
 
     def _source(self, column: str) -> Any:
         """Return the name in the source of a column, its own or a usual one; None without it."""
-        if column not in self._sources:
-            self._sources[column] = self._usual_source(column)
-        return self._sources[column]
-
-    @cached_property
-    def _sources(self) -> dict[str, Any]:
-        """The names in the source of the columns that were asked for."""
-        return dict(self.names)
-
-    def _usual_source(self, column: str) -> Any:
+        if column in self.names:
+            return self.names[column]
         usual = NAMES.get(column, set())
         free = [name for name in self.frame.columns if name not in [*self.names.values()]]
         sources = [name for name in free if name == column]
@@ -216,9 +208,9 @@ class Columns:
     # --- values ---------------------------------------------------------------------------------
 
     @property
-    def written(self) -> tuple[str, int]:
-        """Return how the source writes ranks: the name of the column, and the best rank."""
-        return self.called("rank"), 0 if self.zero_based else 1
+    def best_rank(self) -> int:
+        """Return the best rank, as the source writes it."""
+        return 0 if self.zero_based else 1
 
     def counts(self) -> tuple[Ints, Ints]:
         """Return the (rows,) numbers of items above the held-out item, and tied with it.
@@ -235,8 +227,7 @@ class Columns:
             self.require("above", "tied")
             return self.whole_numbers("above", 0), self.whole_numbers("tied", 0)
         self.require("rank")
-        _, best = self.written
-        above = self.whole_numbers("rank", best) - best
+        above = self.whole_numbers("rank", self.best_rank) - self.best_rank
         return above, np.zeros_like(above)
 
     @property
@@ -250,10 +241,7 @@ class Columns:
         Raises DataError if a cell is not a whole number of `lowest` or more.
         """
         values = self[column]
-        if _is_numpy(values, "iuf"):
-            numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)
-        else:
-            numbers = pd.to_numeric(as_text(values), errors="coerce").to_numpy()
+        numbers = _as_numbers(values, "iuf")
         with np.errstate(invalid="ignore"):
             is_whole = (numbers >= lowest) & (numbers == np.floor(numbers)) & (numbers < 2**53)
 
@@ -271,8 +259,7 @@ class Columns:
         Raises DataError if a cell is not a number of `lowest` or more.
         """
         values = self[column]
-        texts = values if _is_numpy(values, "iufb") else as_text(values)
-        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
+        numbers = _as_numbers(values, "iufb").astype(np.float64)
         limit = "" if lowest == -np.inf else f" of {lowest:g} or more"
         name = self.called(column)
         refuse_rows(
@@ -392,17 +379,18 @@ class Columns:
 
         The column of an index without a name, which `to_csv` writes, is not counted.
         """
-        sources = {*map(self._source, used), self.grouped_by, INDEX}
+        sources = {*map(self._source, used), self.grouped_by, ""}
         return [column for column in self.frame.columns.unique() if column not in sources]
 
-    def remarks_on_ranks(self, **arguments: PerUser | None) -> tuple[Finding, ...]:
-        """Return `remarks` on ranks; a column is not used if there is an argument for it."""
+    def remarks_on_ranks(self, above: Ints, **arguments: PerUser | None) -> tuple[Finding, ...]:
+        """Return `remarks` on ranks, and a caution if ranks from 0 begin above it.
+
+        A column is not used if there is an argument for it.
+        """
         used = [column for column in RANKS if arguments.get(column) is None]
         if self.are_counts:
             used.remove("rank")
-            return self.remarks(used)
-        _, best = self.written
-        if best == 0 and self.whole_numbers("rank", 0).min() > 0:
+        elif self.zero_based and above.min() > 0:
             return (*self.remarks(used), Finding("no-rank-zero", values={"source": self.name}))
         return self.remarks(used)
 
@@ -496,19 +484,16 @@ def as_pandas(data: Any, name: str, value_name: str = "score") -> Any:
 
     Other data are unchanged.
     """
-    if are_lists(data):
-        rows = [
-            (user, item, score) for user, items in data.items() for item, score in items.items()
-        ]
-        try:
-            return pd.DataFrame(rows, columns=["user", "item", value_name])
-        # half a pair of surrogates is not text, and pandas 2 makes floats of large integers
-        except (ValueError, OverflowError) as error:
-            raise DataError(f"{name}: is not a table: {reason(error)}") from None
     if isinstance(data, Mapping):
         try:
-            return pd.DataFrame(dict(data))
-        except (TypeError, ValueError) as error:
+            if not are_lists(data):
+                return pd.DataFrame(dict(data))
+            rows = [
+                (user, item, score) for user, items in data.items() for item, score in items.items()
+            ]
+            return pd.DataFrame(rows, columns=["user", "item", value_name])
+        # UnicodeEncodeError is a ValueError: half a pair of surrogates is not text
+        except (TypeError, ValueError, OverflowError) as error:
             hint = f"; {LISTS}" if value_name == "relevance" else ""
             raise DataError(f"{name}: is not a table: {reason(error)}{hint}") from None
     if isinstance(data, pd.DataFrame | pd.Series | np.ndarray | list | tuple) or np.isscalar(data):
@@ -545,6 +530,13 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
             f"{name}: {column} must have one dimension, with a whole number for each user"
         )
     return Columns(name, pd.DataFrame({column: numbers}), lambda row: f"{name}, row {row + 1}")
+
+
+def _as_numbers(values: pd.Series, kinds: str) -> NDArray[Any]:
+    """Return cells of one of the kinds as they are, and others as the numbers of their text."""
+    if _is_numpy(values, kinds):
+        return values.to_numpy()
+    return np.asarray(pd.to_numeric(as_text(values), errors="coerce"))
 
 
 def _is_numpy(values: pd.Series, kinds: str) -> bool:

@@ -211,15 +211,9 @@ def require_same_design(tables: Mapping[str, Table]) -> None:
 def _require_paired_draws(recommenders: Sequence[Runs]) -> None:
     """Raise DataError if recommenders differ in the number or names of draws that users share."""
     drawn = [runs for runs in recommenders if runs.are_draws]
-    for runs_a, runs_b in itertools.pairwise(drawn):
-        if len(runs_a.tables) != len(runs_b.tables):
-            raise DataError(
-                f"{runs_a.name} has {len(runs_a.tables)} draws of negatives and {runs_b.name} "
-                f"{len(runs_b.tables)}; they are compared draw by draw"
-            )
-    named = [runs for runs in drawn if runs.are_named]
-    for runs_a, runs_b in itertools.pairwise(named):
-        if runs_a.seeds != runs_b.seeds:
+    for runs_a, runs_b in itertools.combinations(drawn, 2):
+        are_named = runs_a.are_named and runs_b.are_named
+        if len(runs_a.tables) != len(runs_b.tables) or (are_named and runs_a.seeds != runs_b.seeds):
             raise DataError(
                 f"{runs_a.name} has the draws {enumerated(runs_a.seeds)} of negatives and "
                 f"{runs_b.name} {enumerated(runs_b.seeds)}; they are compared draw by draw, in the "

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from sampled_metrics.checks import (
-    MOST,
     Floats,
     Ints,
     counted,
@@ -78,13 +77,11 @@ class SampledRanks(Ranked):
     location: InitVar[Location | None] = None
     findings: tuple[Finding, ...] = ()
     source: str = ""
-    # how the source writes ranks: their name, and the best one
-    written: InitVar[tuple[str, int]] = ("rank", 1)
     groups: NDArray[np.str_] | None = None
     drawn: str = BY_USER
     seed_name: str = ""
 
-    def __post_init__(self, location: Location | None, written: tuple[str, int]) -> None:
+    def __post_init__(self, location: Location | None) -> None:
         require_flags(replacement=self.replacement)
         refuse_other_labels({name: getattr(self, name) for name in self.per_row}, "sampled ranks")
         if not isinstance(self.drawn, str) or self.drawn not in DRAWN:
@@ -107,13 +104,13 @@ class SampledRanks(Ranked):
         object.__setattr__(self, "user", checked_users(self.user))
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
-        for wrong, message in self._rules(*written):
+        for wrong, message in self._rules():
             refuse_rows(wrong, message, location or self.named)
 
-    def _rules(self, name: str, best: int) -> list[tuple[NDArray[np.bool_], Callable[[int], str]]]:
+    def _rules(self) -> list[tuple[NDArray[np.bool_], Callable[[int], str]]]:
         """Return which rows break each rule, and what is wrong with a row that does.
 
-        The source calls a rank `name`, and its best rank is `best`.
+        Ranks are from 1 in messages.
         """
         x = self.x
         m = self.negatives
@@ -123,19 +120,17 @@ class SampledRanks(Ranked):
             return counted(int(m[row]), "negative")
 
         def rank(row: int) -> str:
-            return f"{name} {x[row] + best}"
+            return f"rank {x[row] + 1}"
 
         rules: list[tuple[NDArray[np.bool_], Callable[[int], str]]] = [
             (m < 0, lambda row: f"negatives must be 0 or more, not {m[row]}"),
             (
                 (x < 0) | (x > m),
                 lambda row: (
-                    f"{rank(row)} is not from {best} to {m[row] + best}, among the item and "
-                    f"{sampled(row)}"
+                    f"{rank(row)} is not from 1 to {m[row] + 1}, among the item and {sampled(row)}"
                 ),
             ),
             (n < 1, lambda row: f"candidates must be 1 or more, not {n[row]}"),
-            (n > MOST, lambda row: f"candidates must be 2^53 or less, not {n[row]}"),
         ]
         if self.replacement:
             rules += [
@@ -375,9 +370,8 @@ def sampled_of_columns(
         replacement=replacement,
         user=columns.users_of_ranks(),
         location=columns.location,
-        findings=columns.remarks_on_ranks(candidates=candidates, negatives=negatives),
+        findings=columns.remarks_on_ranks(above, candidates=candidates, negatives=negatives),
         source=columns.name,
-        written=columns.written,
         groups=columns.groups(),
         drawn=drawn,
         seed_name=columns.seed_name,
@@ -413,3 +407,8 @@ def _why_impossible(negatives: int, candidates: int) -> str:
         f"the chance of that, of {negatives} negatives drawn from {candidates - 1}, is below "
         "1e-307 whatever the rank"
     )
+
+
+def _sorted_bytes(rows: Ints) -> bytes:
+    """Return the bytes of an array whose rows are sorted."""
+    return rows[np.lexsort(rows.T)].tobytes()

@@ -135,20 +135,12 @@ class Table(ABC):
     @property
     def notes(self) -> tuple[str, ...]:
         """Return sentences on how the table was read."""
-        return self._in_words("remarks")
+        return tuple(words().remarks(self.findings, words().Setting()))
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """Return sentences on what would make all results wrong."""
-        return self._in_words("cautions")
-
-    def _in_words(self, function: str) -> tuple[str, ...]:
-        """Return the findings as sentences, by a function of the words.
-
-        The words lie in a layer above.
-        """
-        wording: Any = words()
-        return getattr(wording, function)(self.findings, wording.Setting())
+        return tuple(words().cautions(self.findings, words().Setting()))
 
     def _repr_html_(self) -> str | None:
         show = renderer("page")
@@ -275,88 +267,65 @@ class Ranked(Table):
         """Pair each table with the base: the first that has users, or, if none has, the first."""
         tables: list[Ranked] = [self, *others]
         base = next((index for index, table in enumerate(tables) if table.user is not None), 0)
-        numbers = [tables[base].user_numbers] * len(tables)
-        for index in range(len(tables)):
-            if index == base:
-                continue
-            earlier, later = sorted((base, index))  # messages name the tables in their order
-            users = pair_users(tables[earlier], tables[later], (names[earlier], names[later]))
-            users_of_base, users_of_table = users if earlier == base else users[::-1]
-            # a pair numbers the users anew; all tables take the numbers of the base
-            number_in_base = np.empty(users_of_base.max() + 1, dtype=np.int64)
-            number_in_base[users_of_base] = numbers[base]
-            numbers[index] = number_in_base[users_of_table]
-        return numbers, _on_pairing(tables, names)
+        numbers = [
+            numbers_in(tables[base], table, (names[base], name))
+            for table, name in zip(tables, names, strict=True)
+        ]
+        without = [name for name, table in zip(names, tables, strict=True) if table.user is None]
+        if len(tables) == 1 or not without:
+            return numbers, []
+        return numbers, [Finding("paired-by-position", values={"without": without})]
 
 
-def _on_pairing(tables: Sequence[Ranked], names: Sequence[str]) -> list[Finding]:
-    """Return findings on which tables were paired by user, and which by position.
-
-    The latter were paired with the first one that has users.
-    """
-    if len(tables) == 1:
-        return []
-    with_users = [name for name, table in zip(names, tables, strict=True) if table.user is not None]
-    without = [name for name in names if name not in with_users]
-    findings = list[Finding]()
-    if len(with_users) > 1:
-        findings.append(
-            Finding("paired-by-user", values={"tables": with_users, "are_all": not without})
-        )
-    if without:
-        by_position = [name for name in names if name in without or name in with_users[:1]]
-        findings.append(
-            Finding("paired-by-position", values={"tables": by_position, "without": without})
-        )
-    return findings
-
-
-def pair_users(table: Ranked, other_table: Ranked, names: tuple[str, str]) -> tuple[Ints, Ints]:
-    """Return the (rows,) numbers of the users of two tables, the same for the same users.
+def numbers_in(base: Ranked, table: Ranked, names: tuple[str, str]) -> Ints:
+    """Return the (rows,) numbers that the users of a table have in a base with the same users.
 
     Users are paired by user if both tables have users, else by position. A user may have several
-    rows. Raises DataError if the users of the tables differ, or the rows or candidates of a user
-    do.
+    rows. `names` are those of the base and the table. Raises DataError if the users of the tables
+    differ, or the rows or candidates of a user do.
     """
-    if table.user is not None and other_table.user is not None:
-        users, other_users = _numbered(pd.Index(table.user), pd.Index(other_table.user), names)
-    elif len(table) == len(other_table):
-        table_with_users = table if table.user is not None else other_table
-        users = table_with_users.user_numbers
-        other_users = users
+    if table is base:
+        return base.user_numbers
+    are_named = base.user is not None and table.user is not None
+    if are_named:
+        numbers = _numbers_by_user(base, table, names)
+    elif len(base) == len(table):
+        numbers = base.user_numbers
     else:
         raise DataError(
-            f"{names[0]} has {len(table)} users and {names[1]} {len(other_table)}; to be compared "
+            f"{names[0]} has {len(base)} users and {names[1]} {len(table)}; to be compared "
             "they must have the same users"
         )
     # a user's rows may be in another order, so that the candidates are compared in theirs
-    order = np.lexsort((table.candidates, users))
-    other_order = np.lexsort((other_table.candidates, other_users))
-    n = table.candidates[order]
-    other_n = other_table.candidates[other_order]
+    order = np.lexsort((base.candidates, base.user_numbers))
+    n = base.candidates[order]
+    other_n = table.candidates[np.lexsort((table.candidates, numbers))]
     if (n != other_n).any():
         row = int(np.argmax(n != other_n))
-        are_named = table.user is not None and other_table.user is not None
-        label = table.named(order[row]) if are_named else f"row {order[row] + 1}"
+        label = base.named(order[row]) if are_named else f"row {order[row] + 1}"
         raise DataError(
             f"{label} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
             "to be compared they must have ranked the same items"
         )
-    return users, other_users
+    return numbers
 
 
-def _numbered(ids: pd.Index, other_ids: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
-    """Return the (rows,) numbers of the users of two tables.
+def _numbers_by_user(base: Ranked, table: Ranked, names: tuple[str, str]) -> Ints:
+    """Return the (rows,) numbers as `numbers_in` does, of tables that both have users.
 
     Raises DataError if users, or their rows, differ.
     """
+    _, first_rows = np.unique(base.user_numbers, return_index=True)
+    users = pd.Index(np.asarray(base.user)[first_rows])
+    ids = pd.Index(np.asarray(table.user))
     # users 1, 2 of one table and "1", "b" of the other are compared as text
-    if ids.dtype != other_ids.dtype:
+    if users.dtype != ids.dtype:
+        users = pd.Index(as_text(pd.Series(users)))
         ids = pd.Index(as_text(pd.Series(ids)))
-        other_ids = pd.Index(as_text(pd.Series(other_ids)))
-    numbers, users = pd.factorize(ids, sort=True)
-    other_numbers = users.get_indexer(other_ids)
-    unpaired = {names[0]: ids.difference(other_ids), names[1]: other_ids.difference(ids)}
+    numbers = users.get_indexer(ids)
+    rows = np.bincount(base.user_numbers)
+    other_rows = np.bincount(numbers[numbers >= 0], minlength=len(users))
+    unpaired = {names[0]: users[other_rows == 0], names[1]: ids[numbers < 0].unique()}
     if missing := sum(map(len, unpaired.values())):
         examples = [
             f"{shown(users_of_table[0])} of {name}"
@@ -367,15 +336,13 @@ def _numbered(ids: pd.Index, other_ids: pd.Index, names: tuple[str, str]) -> tup
             f"{names[0]} and {names[1]} must have the same users to be compared: {missing} are in "
             f"one of them only, for instance {' and '.join(examples)}"
         )
-    rows = np.bincount(numbers)
-    other_rows = np.bincount(other_numbers, minlength=len(users))
     if (rows != other_rows).any():
         user = int(np.argmax(rows != other_rows))
         raise DataError(
             f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} "
             f"in {names[1]}; to be compared they must have the same rows"
         )
-    return np.asarray(numbers), np.asarray(other_numbers)
+    return numbers
 
 
 def checked_users(users: Any) -> NDArray[np.generic] | None:
