@@ -202,8 +202,9 @@ class SampledRanks(Ranked):
         tables: list[SampledRanks] = [self, *others]
         if any(table.user is not None for table in tables):
             return numbers, findings
-        columns = [self.candidates, *(column for table in tables for column in table.outcomes.T)]
-        observed = np.stack(columns, axis=1)
+        # the order of the tables changes nothing, either
+        outcomes = sorted((table.outcomes for table in tables), key=_sorted_bytes)
+        observed = np.hstack([self.candidates[:, np.newaxis], *outcomes])
         order = np.lexsort(observed.T)
         digest = hashlib.sha256(observed[order].astype("<i8").tobytes()).digest()
         rng = np.random.default_rng(int.from_bytes(digest))
