@@ -136,7 +136,13 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
             "sampling: &a {negatives: 7, repetitions: 5}\ntoy: {<<: *a, negatives: 9, "
             "repetitions: 3}\n",
             "sampling",
-            {"negatives": 7, "repetitions": 5, "replacement": False, "readings": ["default"]},
+            {
+                "negatives": 7,
+                "repetitions": 5,
+                "replacement": False,
+                "readings": ["default"],
+                "verdicts": 20,
+            },
             id="a merge that is overridden",
         ),
         pytest.param(f"seed: {2**128 - 1}\n", "seed", 2**128 - 1, id="128 bits"),

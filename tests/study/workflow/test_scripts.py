@@ -205,7 +205,7 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> Non
     assert imported(from_0_to_8, {}, from_0, before=from_0_to_8) == []
     assert exact_ranks(Path("imported.csv.gz")).above.tolist() == [0, 7, 3]
     [line] = imported("user,rank\na,0\nb,9\n", {}, from_0, before=from_0_to_8)
-    assert line.startswith("error: mine.csv, line 3: rank 9 (ties included) is above")
+    assert line.startswith("error: mine.csv, line 3: rank 10 (from 1, ties included) is above")
     like_a_sample = "candidates,rank\n" + "".join(f"1000,{1 + row % 99}\n" for row in range(798))
     assert imported(like_a_sample, {}, {"mine": MINE["mine"] | {"exact": True}}) == []
     [line] = imported(like_a_sample, {}, MINE)
@@ -214,7 +214,7 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> Non
     [line] = imported(
         "candidates,rank\n9,10\n", BOOKS | {"ranks": {"popular": "mine.csv"}}, POPULAR
     )
-    assert line.startswith("error: mine.csv, line 2: rank 10 (ties")
+    assert line.startswith("error: mine.csv, line 2: rank 10 (from 1, ties")
 
 
 @pytest.mark.parametrize(
