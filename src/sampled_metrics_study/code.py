@@ -57,8 +57,8 @@ def code_of(script: Path, trains: bool = False) -> str:
 def code_of_class(cls: type) -> str:
     """Return a digest of the code of a recommender's class.
 
-    It covers the files of the class and of its bases. For a class of one's own, it also covers the
-    other files of its package, or those beside its module.
+    The digest covers the files of the class and of its bases. For a class of one's own, it also
+    covers the other files of its package, or those beside its module.
     """
     modules = {base.__module__ for base in cls.__mro__}
     others = [name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]

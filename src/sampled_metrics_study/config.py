@@ -174,7 +174,7 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
 def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], PrecomputedRanks]:
     """Return the precomputed ranks of a study by (dataset, recommender).
 
-    They belong to a dataset (key `ranks`) or to a recommender of type ranks.
+    A dataset has them in its key `ranks`; a recommender has them by its type ranks.
     """
     precomputed = {}
     for dataset in config["study"]:

@@ -282,8 +282,9 @@ def _correction(
 
     Means and deviations are by recommender and estimator.
 
-    They are the ones with the smallest root mean square error, and those with the most right orders
-    of the decided pairs, over all metrics. A share that is not known is missing (None).
+    The result names the corrections with the smallest root mean square error and those with the
+    most right orders of the decided pairs, over all metrics. A share that is not known is missing
+    (None).
     """
     squares = means.sub(means["exact"], axis=0) ** 2 + spread**2
     errors = np.sqrt(squares.mean(skipna=False)).drop("exact").dropna()
@@ -379,7 +380,7 @@ def _exact_cells(values: pd.DataFrame) -> pd.DataFrame:
 def _facts(dataset: Studied, entry: Mapping[str, Any]) -> dict[str, str]:
     """Return the options and numbers of a dataset, by row of a table.
 
-    Those that are 0 or missing are left out.
+    Numbers that are 0 or missing are left out.
     """
     ranks = next(iter(dataset.ranks.values()))
     facts = dataset.facts or {}

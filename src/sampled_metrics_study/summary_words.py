@@ -212,7 +212,7 @@ def _right_orders(answer: Mapping[str, Any]) -> str:
 def joint(answers: Sequence[Mapping[str, Any]]) -> str:
     """Return one answer for several datasets and sample sizes.
 
-    It is empty if one of them has no decided pairs, or no sample.
+    The answer is empty if a dataset has no decided pairs, or no sample.
     """
     if len(answers) < 2 or not all(answer["pairs"] and answer["sampled"] for answer in answers):
         return ""
@@ -255,7 +255,7 @@ def meaning_of_lines(answer: Mapping[str, Any]) -> str:
 def without_training(dataset: str, facts: Mapping[str, Any], has_test: bool) -> list[str]:
     """Say how many held-out items have no training events, and how many users too few.
 
-    It is said only where they are many.
+    Small numbers are not mentioned.
     """
     unknown = facts["held_out_items_without_training_events"]
     items = facts["held_out_items"]

@@ -3,7 +3,7 @@
 `plan` takes the ranks of a pilot, and returns a table with a row for each way to evaluate and one
 line that answers the question.
 
-It needs the core, `ranking` and `stages`.
+The package needs the core, `ranking` and `stages`.
 
 Begin with `plan.py`. `pilot.py` has the users of a pilot and the laws that fit it, `samples.py`
 their samples of negatives, `forecast.py` what an evaluation is expected to show, `variances.py`
