@@ -210,7 +210,9 @@ def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
     line = "--ranker mine --depth 20 --pairs-per-call 64 --concurrency 3 -o x.npz"
     options = line.split()
     command = (*PROGRAM, "stages", "--score", "mine:hangs", *FILES, *options)
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, preexec_fn=takes_interruptions
+    ) as process:
         try:
             wait_until(lambda: Path("calls").exists() and Path("calls").stat().st_size == 7)
             process.send_signal(signal.SIGINT)
@@ -226,6 +228,11 @@ def test_the_first_interruption_ends_a_run_whose_calls_hang(run):
     assert not Path("x.npz").exists()
     assert run("stages", "--score", "mine:score", *FILES, *options).code == 0
     assert sorted(path.name for path in Path().glob("x.*")) == ["x.npz"]
+
+
+def takes_interruptions():
+    """Undo what `nohup` and `&` of a shell do."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_until(is_so, seconds=60):
@@ -251,7 +258,11 @@ sys.meta_path.insert(0, Interrupts())
     options = ("--score", "mine:score", "--ranker", "mine", *FILES, "-o", "x.npz")
     command = (*PROGRAM, "stages", *options)
     process = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()}
+        command,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.getcwd()},
+        preexec_fn=takes_interruptions,
     )
     assert (process.returncode, process.stderr.strip()) == (130, "error: interrupted")
 
