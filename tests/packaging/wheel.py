@@ -172,15 +172,16 @@ def environment(python: Path, folder: Path) -> Path:
 
 
 def run(*command: str | Path) -> str:
-    """Run a command away from the source tree, and return what it printed.
+    """Run a command in an empty folder, and return what it printed.
 
     So only what is installed can be imported.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    where = {"cwd": tempfile.gettempdir(), "env": clean}
-    return subprocess.run(
-        [*map(str, command)], capture_output=True, text=True, check=True, **where
-    ).stdout
+    with tempfile.TemporaryDirectory() as empty:
+        done = subprocess.run(
+            [*map(str, command)], cwd=empty, env=clean, stdout=subprocess.PIPE, text=True, check=True
+        )
+    return done.stdout
 
 
 if __name__ == "__main__":
