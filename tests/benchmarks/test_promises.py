@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sampled_metrics.core.metrics import metric
@@ -17,20 +16,6 @@ def benchmark(script):
 @pytest.fixture
 def laws(benchmark):
     return benchmark.laws
-
-
-def test_starts_are_of_the_class_and_as_equal_as_promised(benchmark, laws):
-    for promise in list(benchmark.promises())[::3]:
-        starts = promise.starts()
-        assert len(starts) == len(set(starts)) >= 10
-        if promise.way:  # its truths are many evaluations
-            continue
-        for start in starts[:4]:
-            assert start.keeps(promise.shape, promise.n)
-            metric_a, *metrics_of_others = promise.truths(start)[promise.metrics[0]]
-            if promise.recommenders > 1 and promise.equal != "no":
-                margin = promise.margin * (metric_a if promise.is_relative else 1)
-                assert metrics_of_others[0] == pytest.approx(metric_a + margin, abs=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["free", "decreasing"])
@@ -54,14 +39,6 @@ def test_changed_laws_are_distributions_of_the_shape(laws, shape):
     assert len(different) > 30
 
 
-def test_shapes_are_those_of_the_better_half(laws):
-    assert laws.has_shape(np.array([3, 2, 2, 1, 9, 0, 5, 0]) / 22, "decreasing")
-    assert not laws.has_shape(np.array([3, 2, 3, 1, 0, 0, 0, 0]) / 9, "decreasing")
-    probabilities = [laws.rank_probabilities(law, 3541) for law in laws.usual()]
-    are_decreasing = [laws.has_shape(by_rank, "decreasing") for by_rank in probabilities]
-    assert are_decreasing == [True] * 3 + [False] * 4
-
-
 def test_drawn_ranks_have_the_law(benchmark, laws):
     """Within four standard errors."""
     users = 30_000
@@ -77,20 +54,6 @@ def test_drawn_ranks_have_the_law(benchmark, laws):
     ranks = seeds.draw(laws.Population(sides), np.random.default_rng(2))[:40]
     assert (ranks == 4).mean() == pytest.approx(1 / 6, abs=0.03)
     assert (ranks == 4).mean(axis=1).std() > 0.05
-
-
-def test_a_promise_on_seeds_is_that_of_new_runs(benchmark):
-    """These runs are decided, as the users hardly vary, and new runs are not, as the seeds do."""
-    ranks = np.full((4, 60), 50)
-    for seed, hits in enumerate((20, 30, 34, 44)):
-        ranks[seed, :hits] = 1
-    promise = benchmark.Promise(
-        "", benchmark.say.compare, 60, ("recall@10",), n=100, recommenders=2, seeds=(2, 2)
-    )
-    statement = promise.say(promise, ranks, {"recall@10": (0.5, 0.5)}, 0)["recall@10"]
-    gap = (34 + 44 - 20 - 30) / 120
-    assert statement.low < 0 < gap < statement.high
-    assert not statement.is_false
 
 
 def test_false_verdicts_are_counted(benchmark):
@@ -150,21 +113,6 @@ def test_the_law_that_a_bad_interval_misses_is_found(benchmark):
     assert row["is_broken"]
 
 
-def test_the_same_seed_gives_the_same_file(benchmark, monkeypatch, tmp_path):
-
-    def content(name, seed):
-        path = tmp_path / name
-        options = f"--search 2 --simulations 12 --seed {seed} --output {path}"
-        words = ["evaluate: n = 1000, 30 users", *options.split()]
-        monkeypatch.setattr("sys.argv", ["promises.py", *words])
-        benchmark.main()
-        return path.read_bytes()
-
-    by_seed_3 = content("3.csv", 3)
-    assert content("3-again.csv", 3) == by_seed_3
-    assert content("4.csv", 4) != by_seed_3
-
-
 PLANS = ("plan, all candidates", "plan of stages, stages", "plan, bv-0.1")
 NAMES = [
     "evaluate",
@@ -197,19 +145,3 @@ def test_the_library_is_asked(benchmark, laws, name):
     for tally in benchmark.simulate(promise, population, "fresh", 4, 0).values():
         assert tally.refused == 0
         assert tally.wrong <= 0.5 or name in PLANS
-
-
-def test_the_users_of_rank_tables_are_drawn(laws, tmp_path):
-    ranks = {"A": [1, 5, 9] * 5, "B": [2, 2, 10] * 5}
-    for name, user_ranks in ranks.items():
-        table = pd.DataFrame({"user": range(15), "candidates": 10, "rank": user_ranks})
-        table.to_csv(tmp_path / f"{name}.csv.gz", index=False)
-    users_of_a, _, both = laws.users_of_tables(tmp_path, "ml")
-    assert users_of_a.words() == "ml A"
-    assert both.words() == "ml A, B"
-    assert both.n == 10
-    drawn = both.draw(10, 900, 2, np.random.default_rng(0))
-    assert {tuple(pair) for pair in drawn.T.tolist()} == {(1, 2), (5, 2), (9, 10)}
-    assert both.means(1 / np.arange(1, 11)) == pytest.approx(
-        [np.mean(1 / np.array(side)) for side in both.ranks]
-    )

@@ -41,15 +41,6 @@ def test_ranks_have_the_recall_of_the_epoch(training):
     assert points[1]["recall@1"] == pytest.approx(0.02, abs=5 * np.sqrt(0.02 / users))
 
 
-def test_patience_stops_at_the_first_flat_part(training):
-    values = np.array([1.0, 3, 2, 2, 2, 4, *[0.0] * 44])
-    assert training.stopped_by_value(3, values, []) == 1
-    assert training.stopped_by_value(5, values, []) == 5
-    verdicts = ["first", "yes", *["undecided"] * 48]
-    assert training.stopped_by_yes(3, values, verdicts) == 1
-    assert training.stopped_by_yes(5, values, verdicts) == 5
-
-
 @pytest.mark.slow
 def test_the_interval_of_the_best_epoch_holds(training):
     """Of 50 equal epochs, that of a single epoch misses in a third of the trainings or more."""

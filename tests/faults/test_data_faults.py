@@ -109,12 +109,6 @@ def test_times_of_64_bits_that_differ_in_the_last_bit(order: int) -> None:
     assert split.item_ids[split.item].tolist() == [1]
 
 
-def test_times_of_64_bits_beside_others_that_have_decimals() -> None:
-    lines = ["1,1,5,9007199254740993\n", "1,2,5,9007199254740992\n", "2,1,5,0.5\n"]
-    with pytest.raises(DataError, match=r"^events, line 2: when is 2\^53 or more"):
-        WAYS[4].read(WAYS[4].file(lines).encode())
-
-
 @pytest.mark.parametrize(
     ("scores", "above", "tied"),
     [

@@ -8,11 +8,9 @@ import io
 import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial, reduce
 from operator import getitem
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import hypothesis
@@ -21,24 +19,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from made_up_project import DEFAULTS, SCHEMA
-from ranked_by_argsort import one_each
-from scipy.sparse import csr_array
 from tables_of_ranks import parse_columns, rank_table
 
-from sampled_metrics.core.ranks.exact import ExactRanks, exact_ranks
 from sampled_metrics.errors import SampledMetricsError
-from sampled_metrics.ranking.split import Split, read_split
 from sampled_metrics_study.config import complete
 from sampled_metrics_study.config_files import read_config
 from sampled_metrics_study.data import archives, formats
 from sampled_metrics_study.data.events import binarize
 from sampled_metrics_study.data.split import leave_last_out
-from sampled_metrics_study.recommenders.models import (
-    FactorModel,
-    Model,
-    SparseSimilarityModel,
-    read_model,
-)
 from sampled_metrics_study.schemas import check
 
 SECONDS = 20  # within which every input has to have a result
@@ -278,58 +266,6 @@ DAMAGE = st.tuples(st.integers(0, PLACES), st.integers(0, 9), st.binary(max_size
 """Where, how many bytes are taken away, and what stands there instead."""
 
 
-def with_damage(content: bytes, damages: list[tuple[int, int, bytes]]) -> bytes:
-    for place, lost_bytes, new_bytes in damages:
-        start = place * len(content) // PLACES
-        content = content[:start] + new_bytes + content[start + lost_bytes :]
-    return content
-
-
-def flat(value: Any) -> list[Any]:
-    """All that is held, comparable."""
-    if isinstance(value, csr_array):
-        return [value.shape, value.indptr.tolist(), value.indices.tolist(), value.data.tolist()]
-    if isinstance(value, np.ndarray):
-        return [value.tolist()]
-    if isinstance(value, tuple):
-        parts: Iterable[Any] = value
-    elif hasattr(value, "__dict__"):
-        parts = vars(value).values()
-    else:
-        return [repr(value)]
-    return [type(value).__name__, *map(flat, parts)]
-
-
-def damaged(name: str, write: Callable[[Path], None], read: Callable[[Path], Any]) -> Target:
-    """A file that is written and read so."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        write(path)
-        whole = path.read_bytes()
-        expected = flat(read(path))
-
-    def check(damages: list[tuple[int, int, bytes]]) -> None:
-        path = Path(name)  # in a folder of the test's own
-        path.write_bytes(with_damage(whole, damages))
-        assert flat(read(path)) == expected
-
-    corpus = [[(PLACES // 2, len(whole), b"")], [(0, 0, b"\0")], [(PLACES, 0, b"\0")]]
-    return st.lists(DAMAGE, min_size=1, max_size=3), check, corpus
-
-
-TRAINING = csr_array(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
-SPLIT = Split(
-    TRAINING, one_each([2, 0, 1], 4), np.array(["ada", "ben", "cleo"]), np.array([10, 20, 30, 40])
-)
-RANKS = ExactRanks(
-    np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2])
-)
-MODELS: dict[str, Model] = {
-    "factors": FactorModel(np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)),
-    "similarities": SparseSimilarityModel(csr_array(np.eye(4) / 3)),
-}
-
-
 TARGETS: dict[str, Target] = {
     **{
         f"format {name}": (
@@ -372,14 +308,6 @@ TARGETS: dict[str, Target] = {
         pieces(*YAML),
         check_yaml,
         [b"a: &a [*a]", b"<<: 1", b"a: 2020-99-99", b"!!binary x: 1", b"!!int ", b"!!bool x"],
-    ),
-    "a split, damaged": damaged("split.npz", SPLIT.write, read_split),
-    **{
-        f"a model of {name}, damaged": damaged("model.npz", model.write, read_model)
-        for name, model in MODELS.items()
-    },
-    "ranks in gzip, damaged": damaged(
-        "ranks.csv.gz", RANKS.write, lambda path: replace(exact_ranks(path), source="")
     ),
 }
 

@@ -33,23 +33,6 @@ def test_the_version_and_the_licence_are_the_same_everywhere():
     assert text_of("LICENSE").startswith("MIT License")
 
 
-def test_the_catalog_reads_how_the_workflow_is_deployed():
-    deployed = yaml.safe_load(text_of(".snakemake-workflow-catalog.yml"))["usage"][
-        "software-stack-deployment"
-    ]
-    rules = "".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk")
-    )
-    has_container = bool(re.search(r"^\s*container:", rules, re.MULTILINE))
-    # nothing here has solved envs/environment.yaml
-    assert deployed == {
-        "conda": False,
-        "apptainer": has_container,
-        "apptainer+conda": False,
-        "report": "report(" in rules,
-    }
-
-
 def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_actions():
     text = text_of(".github/workflows/release.yml")
     jobs = yaml.safe_load(text)["jobs"]
@@ -67,25 +50,6 @@ def test_a_release_is_tested_and_published_without_a_stored_token_by_pinned_acti
     for path in (ROOT / ".github/workflows").glob("*.yml"):
         for used in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8")):
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[0-9.]+", used), (path.name, used)
-
-
-def test_the_paper_cites_its_references_and_has_the_header_that_joss_asks_for():
-    """As in https://joss.readthedocs.io/en/latest/paper.html."""
-    _, header, body = text_of("docs/paper/paper.md").split("---\n", 2)
-    assert set(yaml.safe_load(header)) == {
-        "title",
-        "tags",
-        "authors",
-        "affiliations",
-        "date",
-        "bibliography",
-    }
-    bibliography = re.findall(r"^@\w+\{(\w+),", text_of("docs/paper/paper.bib"), re.MULTILINE)
-    assert set(re.findall(r"@([a-z]+\d{4})", body)) == set(bibliography)
-    assert {"Summary", "Statement of need", "References"} < set(
-        re.findall(r"^# (.+)$", body, re.MULTILINE)
-    )
-    assert 750 <= len(body.split()) <= 1750
 
 
 # --- environments -------------------------------------------------------------------------------

@@ -44,20 +44,6 @@ def test_each_function_has_references_and_an_example_that_runs(name):
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_help_has_the_names_of_types_that_people_read(name):
-    public = getattr(sm, name)
-    callables = {name: public}
-    if inspect.isclass(public):
-        methods = [method for method in vars(public) if not method.startswith("_")]
-        callables |= {f"{name}.{method}": getattr(public, method) for method in methods}
-    for where, function in callables.items():
-        if callable(function):
-            arguments = str(inspect.signature(function))
-            for module in ("numpy.", "typing.", "collections.abc.", "pandas."):
-                assert module not in arguments, where
-
-
 @pytest.mark.parametrize("name", ["evaluate", "correct", "compare", "expect", "plan"])
 def test_arguments_after_the_data_are_keyword_only(name):
     parameters = inspect.signature(getattr(sm, name)).parameters.values()

@@ -91,17 +91,12 @@ def test_what_a_split_is():
             "first",
             "none of the 2 users has an event to train on and one to hold out",
         ),
-        (
-            ROWS[1::4],
-            True,
-            "last-event",
-            "first",
-            "none of the 2 users has an event to train on and",
-        ),
         (ROWS, False, "last-event", "first", "last-event needs .*strategy random-event"),
-        (ROWS, False, "global-time", "first", r"^split\.strategy: global-time needs ti"),
     ],
-    ids=["nothing to train on", "one event each", "no times", "no global times"],
+    ids=[
+        "nothing to train on",
+        "no times",
+    ],
 )
 def test_refused(rows, times, strategy, ties, says):
     with pytest.raises(DataError if len(rows) == 2 else ConfigError, match=says):
@@ -240,12 +235,3 @@ def test_the_split_as_tables_for_other_programs():
     assert len(held_out.merge(kept, on=["user", "item"])) == len(held_out)
     assert users["user"].tolist() == split.user_ids.tolist()
     assert items["item"].tolist() == split.item_ids.tolist()
-
-
-def test_a_lack_of_times_names_the_option_that_takes_the_order_of_the_lines():
-    events = Events(np.array([0, 0]), np.array([0, 1]), None, np.array(["u"]), np.array(["a", "b"]))
-    with pytest.raises(
-        ConfigError,
-        match=r"datasets.NAME.options",
-    ):
-        split_events(events, "last-event", "first", RNG)

@@ -5,7 +5,6 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from study.read_tables import written
 
 from sampled_metrics_study import fidelity, reference
 
@@ -169,17 +168,3 @@ def test_a_common_factor_is_noticed_by_the_digits_of_table_1_and_in_the_shares_o
     assert fidelity.reproduced_times(ends, np.array([1.0, 1.5, 3.0])).tolist() == [50, 50, 50]
     assert fidelity.unnoticed_factor(ends) == pytest.approx(0.5)
     assert 0.05 < fidelity.unnoticed_factor(rows) < 0.5
-
-
-def test_the_layout_counts_and_lists_what_is_not_reproduced_first(tmp_path):
-    table_1, table_2 = ours_of_toy()
-    table = rows_of((table_1.replace({"value": {0.99: 0.97}}), table_2), 1)
-    markdown, _, _ = written(tmp_path, fidelity.sections(table))
-    counts, sharpness, off, all_numbers = markdown
-    assert counts[1:] == [["1", "default", "12", "11", "-"], ["2", "default", "24", "24", "0.00"]]
-    assert [row[:4] for row in sharpness[1:]] == [
-        ["1", "default", "12", "2"],
-        ["2", "default", "24", "3"],
-    ]
-    assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
-    assert len(all_numbers) == 1 + 36

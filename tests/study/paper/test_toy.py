@@ -4,12 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from read_figures import assert_texts_are_apart
 from scipy import stats
 
 from sampled_metrics.core.metrics import metric
 from sampled_metrics_study import toy, toy_figures
-from sampled_metrics_study.entries import TOY_FIGURES, function
 from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.jobs import stream
 
@@ -114,23 +112,3 @@ def test_figure_4_is_on_the_sample_and_in_expectation():
         list(chances @ np.array(scaled))
     )
     assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
-
-
-@pytest.mark.parametrize("figure", TOY_FIGURES)
-def test_texts_of_a_figure_are_apart(figure):
-    table = {
-        "figure-1": lambda: toy_figures.figure_1(5000, METRICS, 10),
-        "figure-2": lambda: toy_figures.figure_2(RANKS | {"C": [5, 5]}, 11, METRICS, [1, 4, 10]),
-        "figure-3": lambda: toy_figures.figure_3(60, METRICS, [1, 5], 30),
-        "figure-4": lambda: toy_figures.figure_4(60, "ap", 6, ["uncorrected", "cls", "bv-0.1"]),
-    }[figure]()
-    note = toy_figures.note(10000, negatives=100, metric_label="ap")
-    assert note == "AP, n = 10,000 items, m = 100 negatives drawn with replacement"
-    assert_texts_are_apart(function(TOY_FIGURES[figure].draw)(table, note))
-
-
-def test_a_metric_that_no_sample_changes_is_said_to_be_the_same():
-    table = toy_figures.figure_3(10_000, ["auc", "recall@10"], [1, 10, 100], 500)
-    figure = toy_figures.draw_3(table)
-    titles = [panel.get_title() for panel in figure.axes]
-    assert titles == ["AUC: the same for all m", "Recall@10"]

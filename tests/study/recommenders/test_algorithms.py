@@ -138,12 +138,10 @@ def test_models_score_as_in_implicit(model: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ({"model": "svd"}, "model: 'svd' is not one of"),
         ({"model": "bm25", "options": {"factors": 3}}, "options: unknown option 'factors' of impl"),
         *[({"options": {name: 4}}, f"options: {name} is fixed") for name in FIXED],
         # a segmentation fault in implicit
         ({"model": "cosine", "options": {"K": 0}}, "options.K: must be a whole number, 1 or more"),
-        ({"model": "als", "options": {"factors": 2.5}}, "options.factors: must be a whole number"),
         (
             {"model": "als", "options": {"alpha": "x"}},
             "options.alpha: must be a finite number, 0 or",

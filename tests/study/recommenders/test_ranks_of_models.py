@@ -1,7 +1,6 @@
 """Ranks by the study's models are those of the definition, and near ties those of ordered sums."""
 
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from scipy.sparse import csr_array
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking import factors
 from sampled_metrics_study.recommenders import ranking
 from sampled_metrics_study.recommenders.models import (
     FactorModel,
@@ -87,17 +85,6 @@ precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
 
 
 @precisions
-def test_items_with_the_same_factors_tie_wherever_they_stand(precision):
-    for d in (1, 7, 64):
-        rng = np.random.default_rng(d)
-        # by a matrix product many differ in a digit
-        items = np.repeat(rng.normal(size=(1, d)), 4097, axis=0)
-        model = FactorModel(rng.normal(size=(33, d)), items)
-        split = split_of(np.zeros((33, 4097)), rng.integers(0, 4097, 33))
-        assert rows(rank_by_model(model, split, precision=precision)) == [(0, 4096)] * 33
-
-
-@precisions
 def test_a_last_digit_decides_and_users_and_items_may_have_no_factors(precision):
     for d in (1, 3, 40):
         rng = np.random.default_rng(d)
@@ -110,52 +97,6 @@ def test_a_last_digit_decides_and_users_and_items_may_have_no_factors(precision)
     items[::2] = 0.0
     check_against_scores_in_order(users, items, precision)
     check_against_scores_in_order(users, np.zeros((40, 5)), precision)
-
-
-def test_factors_may_be_of_any_size():
-    for user_scale, item_scale in product([1e-300, 1e-30, 1e150], [1e-300, 1e-160, 1e150]):
-        rng = np.random.default_rng(1)
-        users = user_scale * rng.normal(size=(5, 4))
-        items = item_scale * rng.normal(size=(20, 4))
-        check_against_scores_in_order(users, items)
-
-
-def test_ranks_do_not_depend_on_the_product(monkeypatch):
-    """Whatever a library makes of a product, within the bound, the counts are the same."""
-    rng = np.random.default_rng(8)
-    matmul = np.matmul
-    users = rng.normal(size=(300, 24))
-    items = rng.normal(size=(500, 24))[rng.integers(500, size=700)]
-    model = FactorModel(users, items)
-    split = split_of(np.zeros((300, 700)), rng.integers(0, 700, 300))
-    wanted = rows(rank_by_model(model, split))
-
-    def off(left, right, out):
-        matmul(left, right, out=out)
-        lengths = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
-        errors = rng.choice([-1, 1], out.shape) * 24 * 2.0**-24 * lengths
-        out += errors.astype(np.float32)
-        return out
-
-    monkeypatch.setattr(factors.np, "matmul", off)
-    assert rows(rank_by_model(model, split)) == wanted
-
-
-def test_many_items_with_the_factors_of_held_out_ones_tie(monkeypatch):
-    """More pairs than items are undecided.
-
-    So items with the same factors are looked up and not compared.
-    """
-    monkeypatch.setattr(factors, "UNDECIDED", 50)
-    rng = np.random.default_rng(4)
-    kinds = np.arange(90) % 3
-    model = FactorModel(rng.normal(size=(40, 6)), rng.normal(size=(3, 6))[kinds])
-    held_out = rng.integers(90, size=40)
-    table = rank_by_model(model, split_of(np.zeros((40, 90)), held_out))
-    scores = model.user_factors @ model.item_factors[:3].T
-    target = scores[np.arange(40), kinds[held_out]]
-    above = 30 * (scores > target[:, np.newaxis]).sum(axis=1)
-    assert rows(table) == [(count, 29) for count in above]
 
 
 @pytest.mark.parametrize(

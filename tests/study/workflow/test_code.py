@@ -43,17 +43,6 @@ def test_the_digest_of_training_has_every_module_that_is_loaded(
     assert loaded - COMPUTE_NOTHING - OF_ONE_RECOMMENDER <= digested
 
 
-def test_what_comes_before_the_metrics_does_not_depend_on_them() -> None:
-    names = [
-        str(path.relative_to(SOURCE / "sampled_metrics"))
-        for path in files_of(TRAINING)
-        if path.is_relative_to(SOURCE / "sampled_metrics")
-    ]
-    folders = {name.partition("/")[0] for name in names if "/" in name}
-    assert folders == {"core", "ranking"}
-    assert not [name for name in names if "metrics.py" in name or "estimators" in name]
-
-
 def test_training_depends_on_its_own_recommender() -> None:
     digests = {code_of_class(recommender_type(kind)) for kind in ("ials", "item-cf", "ease")}
     assert len(digests) == 3
@@ -65,14 +54,11 @@ PLAIN = "import os\n\n\ndef double(x):\n    return 2 * x\n"
 SAME = {
     "docstrings": '"""Of a module."""\nimport os\n\n\ndef double(x):\n    """Of a function."""\n '
     "   return 2 * x\n",
-    "the docstring of a constant": PLAIN.replace("os\n", 'os\n"""Said of what is above."""\n'),
     "comments and layout": "import os  # here\n\n# there\ndef double(x):\n    return (2\n        "
     "    * x)\n",
 }
 CHANGED = {
     "another number": PLAIN.replace("2", "3"),
-    "another name": PLAIN.replace("x", "y"),
-    "an import in a function": PLAIN.replace("    return", "    import re\n    return"),
     "a text that is no docstring": PLAIN.replace("2 * x", '"2"'),
 }
 

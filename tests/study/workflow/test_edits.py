@@ -127,33 +127,18 @@ EDITS = {
     "two datasets and 100 negatives in a list": config_of(
         data=PUBLISHED | ML_100K, sampling={"negatives": [100]}
     ),
-    "as printed alone": config_of(data=PUBLISHED, toy=None, sampling={"readings": ["as-printed"]}),
-    "a small running example": config_of(
-        data=PUBLISHED, toy={"candidates": 100, "ranks": {"A": [1, 2], "B": [50, 100]}}
-    ),
-    "several sizes, with replacement": config_of(
-        sampling={"negatives": [5, 20], "repetitions": 5, "replacement": True}
-    ),
     "one negative, once": config_of(
         {"a": EASE, "b": POPULARITY}, sampling={"negatives": 1, "repetitions": 1}
     ),
-    "few negatives without variance": config_of(
-        estimators=["uncorrected", "bv-0"], sampling={"negatives": 10, "repetitions": 5}
-    ),
-    "two held out": config_of(split={"held_out": 2}),
     "global time": config_of(split={"strategy": "global-time", "test_size": 0.1}),
     "two files with some other ids": config_of(data=delimited("train.csv", PAIRS, "test.csv")),
     "names of all kinds": config_of(OF_ALL_KINDS, {"my data v1.2 é": MADE_UP}),
-    "recommenders that are equal": config_of({"a": EASE, "b": EASE}, margin="2%"),
     "one recommender and all extras": config_of({"a": EASE}, **EXTRAS),
     "ready-made ranks alone": config_of(
         GOOD_AND_BAD, {"mine": {"ranks": {"good": "good.csv", "bad": "bad.csv"}}}, **EXTRAS
     ),
-    "a budget of few items": config_of(
-        {"a": EASE, "b": POPULARITY}, metrics=["recall@3"], figures={"budget": {}}
-    ),
 }
-COMPARED = {"two datasets and 100 negatives in a list": {"toy"}, "as printed alone": {"ml-1m"}}
+COMPARED = {"two datasets and 100 negatives in a list": {"toy"}}
 """The folders that are compared with the paper, none for other edits."""
 
 

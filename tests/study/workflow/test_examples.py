@@ -39,39 +39,6 @@ def test_the_config_of_the_catalog_is_complete_and_allowed(monkeypatch: pytest.M
     assert complete_config(ROOT / ".test/config.yaml")["study"] == ["films"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["demo", "large", "own-ranks"])
-def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
-    shutil.copytree(ROOT / "examples", project.folder / "examples")
-    for archive in ("large.zip", "ml-1m.zip"):
-        (project.folder / archive).touch()  # a dry run only sees that it is there
-    shutil.copy(ROOT / f"examples/{name}.yaml", project.folder / "study.yaml")
-    planned = project.planned()
-    assert "tables" in planned
-    assert ("train" in planned) == (name != "own-ranks")
-    assert ("download" in planned) == (name == "demo")
-
-
-@pytest.mark.slow
-def test_beauty_is_studied_from_the_exact_ranks(project: Project) -> None:
-    """The exact values are counted from the files, and samples turn the two recommenders."""
-    shutil.copytree(ROOT / "examples", project.folder / "examples")
-    shutil.copy(ROOT / "examples/beauty.yaml", project.folder / "study.yaml")
-    ran = project.snakemake("--cores", "2")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    table = pd.read_csv(project.folder / "results/beauty/table-3.csv")
-    means = table[table["metric"] == "recall@10"].set_index(["recommender", "estimator"])["mean"]
-    for name in ("FMLP-Rec", "S3-Rec"):
-        ranks = pd.read_csv(ROOT / f"published/evidence/beauty-{name}.csv.gz")
-        exact = (ranks["exact_rank"] <= 10).mean()
-        sampled = (ranks["sampled_rank"] <= 10).mean()  # of other negatives of the same kind
-        assert means[name, "exact"] == pytest.approx(exact)
-        assert means[name, "uncorrected"] == pytest.approx(sampled, abs=0.01)
-    assert means["FMLP-Rec", "exact"] > means["S3-Rec", "exact"]
-    assert means["FMLP-Rec", "uncorrected"] < means["S3-Rec", "uncorrected"]
-    assert (project.folder / "results/summary.html").exists()
-
-
 def test_films_are_those_of_the_guide() -> None:
     assert f"```yaml\n{(ROOT / 'examples/films.yaml').read_text(encoding='utf-8')}```" in GUIDE
     assert "snakemake --cores 2 --configfile examples/films.yaml" in GUIDE

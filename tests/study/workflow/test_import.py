@@ -108,14 +108,6 @@ rule ours:
 
 
 @pytest.mark.slow
-def test_by_its_address_from_another_folder(
-    finished: Project, repository: Path, folder: Path
-) -> None:
-    address = ["-s", str(repository / "Snakefile"), "--configfile", "config/config.yaml"]
-    require_results(run(folder, *SNAKEMAKE, *TARGETS, *address), folder, finished, TARGETS)
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="snakedeploy needs Python 3.11 or 3.12")
 def test_deployed(finished: Project, repository: Path, folder: Path) -> None:
     ours = (folder / "config").rename(folder / "ours")

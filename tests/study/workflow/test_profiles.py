@@ -30,8 +30,6 @@ ITEMS = 26_700
         ({"type": "item-cf", "neighbours": 10}, 12 * 10 * ITEMS, 3e8),
         ({"type": "ease"}, 16 * ITEMS**2, 30 * ITEMS**2),
         ({"type": "ials", "factors": 16}, 8 * 16 * (138_000 + ITEMS), 4e8),
-        ({"type": "popularity"}, 8 * ITEMS, 1e8),
-        ({"type": "random"}, 0, 1e6),
     ],
 )
 def test_a_recommender_says_what_it_holds(entry, at_least, at_most):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -98,26 +97,6 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, copied: Project
     after = pd.read_csv(copied.folder / "results/made-up/table-3.csv")
     kept = after[after["recommender"] != "sharp"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
-
-
-@pytest.mark.slow
-def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(
-    finished: Project, copied: Project
-) -> None:
-    name = "results/made-up/ranks/X.csv.gz"
-    divided = [
-        "--set-scatter",
-        "users=3",
-        "--set-threads",
-        "rank_part=2",
-        "--forcerun",
-        "rank_part",
-        "gather_ranks",
-    ]
-    said = again(copied, name, *divided)
-    assert len(re.findall(r"^rank X on made-up \(part \d-of-3\)$", said, re.MULTILINE)) == 3
-    assert (copied.folder / name).read_bytes() == (finished.folder / name).read_bytes()
-    assert list(copied.folder.glob("results/made-up/ranks/parts/*.npz")) == []
 
 
 @pytest.mark.slow
