@@ -43,12 +43,6 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
 
 
-def pickle(path: Path) -> None:
-    """An array of Python objects, which could run code."""
-    with path.open("wb") as file:
-        np.save(file, np.array([{}], dtype=object), allow_pickle=True)
-
-
 def arrays(change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]) -> Damage:
     """Change arrays of an npz file, whose checksums are then right."""
 
@@ -173,21 +167,3 @@ def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
     """
     assert run_stage(folder, stage) == []
     assert (folder / "made" / MADE[stage].name).read_bytes() == (folder / MADE[stage]).read_bytes()
-
-
-@pytest.mark.slow
-def test_refused_by_the_workflow(finished: Project, tmp_path: Path) -> None:
-    path, damage, says = FAULTS["a bit of the samples is flipped"]
-    project = finished.copy(tmp_path / "project")
-    target = MADE[STAGES[path]]
-    damage(project.folder / path)
-    damaged = (project.folder / path).read_bytes()
-    process = project.snakemake(str(target), "--cores", "2")
-    output = process.stdout + process.stderr
-    [line] = [line for line in output.splitlines() if re.search(r"^error: | failed: ", line)]
-    assert process.returncode != 0
-    assert re.search(says, line), line
-    assert "Traceback" not in output
-    assert (project.folder / path).read_bytes() == damaged
-    # a result of an earlier run is not left beside it
-    assert not (project.folder / target).exists()

@@ -255,17 +255,6 @@ def check_yaml(content: bytes) -> None:
     assert isinstance(read_config(path), dict)
 
 
-# --- stages' files, damaged: refused, or what they held is read unchanged -----------------------
-
-PLACES = 10_000
-"""A place in a file is given in parts of its length, so that one damage can be done to a file of
-any length.
-"""
-
-DAMAGE = st.tuples(st.integers(0, PLACES), st.integers(0, 9), st.binary(max_size=9))
-"""Where, how many bytes are taken away, and what stands there instead."""
-
-
 TARGETS: dict[str, Target] = {
     **{
         f"format {name}": (

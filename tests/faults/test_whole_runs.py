@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import psutil
 import pytest
-from made_up_project import Project, X, archive, copy_of_project, ratings
+from made_up_project import Project, X, copy_of_project
 
 slow = pytest.mark.slow
 TARGETS = ("made-up/table-3.csv", "made-up/table-4.csv", "made-up/figure-5.csv", "toy/table-1.csv")
@@ -354,22 +354,6 @@ def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
     ended = running.finish()
     assert ended.code == 0, ended.output
     undisturbed.check(fresh)
-
-
-@slow
-@pytest.mark.parametrize("days", [-400, 400])
-def test_a_clock_set_between_two_runs_leaves_nothing_stale(
-    undisturbed: Undisturbed, tmp_path: Path, days: int
-) -> None:
-    fresh = undisturbed.pristine.copy(tmp_path / "fresh").folder
-    folder = undisturbed.finished.copy(tmp_path / "project").folder
-    file_time = time.time() + days * 86400
-    for path in (folder / "results").rglob("*"):
-        os.utime(path, (file_time, file_time))
-    for project in (fresh, folder):
-        archive(project / "made-up.zip", ratings(seed=2))
-        completes(project)
-    assert contents(folder) == contents(fresh) != undisturbed.expected
 
 
 @slow

@@ -17,7 +17,7 @@ from sampled_metrics_study.jobs import stream
 from sampled_metrics_study.repetitions import samples
 
 METRICS = ["recall@3", "auc"]
-USERS = 150
+USERS = 60
 CANDIDATES = 60
 NEGATIVES = 20
 REPETITIONS = 3

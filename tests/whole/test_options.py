@@ -48,107 +48,80 @@ PAIR = {
 }
 
 NAMED = {"rank_column": "place"}
-BY_PLACE = NAMED | {"relevance": JUDGED}
 GROUPS = {"groups": "kind"}
 ONCE = {"drawn": "once"}
 AGAIN = {"replacement": True}
 CHEAP_PLAN = {"negatives": [5], "estimators": "uncorrected"}
 
+EXACT_RANKS = NAMED | {"candidates": 1000}
+SAMPLED_RANKS = EXACT_RANKS | {"negatives": 101}
+CANDIDATES = {"candidates": 1000}
+LISTED = {"relevance": JUDGED}
+BY_KIND = {"by": "kind"}
+BY_SEED = {"seeds": "seed"}
+FROM_0 = {"zero_based": True}
+WHO = {"user_column": "who"}
+MORE_CANDIDATES = {"candidates": 2000}
+MORE_NEGATIVES = {"negatives": 200}
 WITH_EFFECT = [
-    (sm.exact_ranks, (RANKS.assign(rank=RANK[::-1]),), {"candidates": 1000}, NAMED),
-    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"zero_based": True}),
-    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, GROUPS),
-    (sm.exact_ranks, (RANKS,), NAMED | {"candidates": 1000}, {"by": "kind"}),
+    (sm.exact_ranks, RANKS.assign(rank=RANK[::-1]), CANDIDATES, [NAMED]),
+    (sm.exact_ranks, RANKS, EXACT_RANKS, [FROM_0, GROUPS, BY_KIND]),
+    (sm.exact_ranks, SEEDED, NAMED | {"candidates": 102}, [BY_SEED]),
+    (sm.exact_ranks, np.ones(USERS, dtype=int), CANDIDATES, [{"exact": True}]),
+    (sm.exact_ranks, {"x": COUNTS, "y": RANK}, CANDIDATES, [FROM_0]),
+    (sm.exact_ranks, COUNTS, CANDIDATES, [GROUPS, BY_KIND, MORE_CANDIDATES]),
+    (sm.exact_ranks, COUNTS.assign(candidates=1000), {}, [MORE_CANDIDATES]),
     (
         sm.exact_ranks,
-        (SEEDED,),
-        NAMED | {"candidates": 102},
-        {"seeds": "seed"},
+        COUNTS.assign(candidates=1000, n=2000),
+        {},
+        [{"candidates_column": "n"}],
     ),
-    (sm.exact_ranks, (np.ones(USERS, dtype=int),), {"candidates": 1000}, {"exact": True}),
-    (sm.exact_ranks, ({"x": COUNTS, "y": RANK},), {"candidates": 1000}, {"zero_based": True}),
-    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, GROUPS),
-    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"by": "kind"}),
-    (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"candidates": 2000}),
-    (sm.exact_ranks, (COUNTS.assign(candidates=1000),), {}, {"candidates": 2000}),
-    (sm.exact_ranks, (COUNTS.assign(candidates=1000, n=2000),), {}, {"candidates_column": "n"}),
-    (sm.exact_ranks, (RENAMED,), NAMED | {"candidates": 1000}, {"user_column": "who"}),
+    (sm.exact_ranks, RENAMED, EXACT_RANKS, [WHO]),
     (
         sm.sampled_ranks,
-        (OF_SAMPLE,),
-        NAMED | {"candidates": 1000, "negatives": 101},
-        {"candidates": 2000},
+        OF_SAMPLE,
+        SAMPLED_RANKS,
+        [MORE_CANDIDATES, MORE_NEGATIVES, FROM_0, AGAIN, ONCE, GROUPS, BY_KIND],
     ),
+    (sm.sampled_ranks, SEEDED, SAMPLED_RANKS, [BY_SEED]),
+    (sm.sampled_ranks, OF_SAMPLE.assign(negatives=101), EXACT_RANKS, [MORE_NEGATIVES]),
     (
         sm.sampled_ranks,
-        (OF_SAMPLE,),
-        NAMED | {"candidates": 1000, "negatives": 101},
-        {"negatives": 200},
+        OF_SAMPLE.assign(negatives=101, m=200),
+        EXACT_RANKS,
+        [{"negatives_column": "m"}],
     ),
     (
         sm.sampled_ranks,
-        (OF_SAMPLE,),
-        NAMED | {"candidates": 1000, "negatives": 101},
-        {"zero_based": True},
-    ),
-    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, AGAIN),
-    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, ONCE),
-    (sm.sampled_ranks, (OF_SAMPLE,), NAMED | {"candidates": 1000, "negatives": 101}, GROUPS),
-    (
-        sm.sampled_ranks,
-        (OF_SAMPLE,),
-        NAMED | {"candidates": 1000, "negatives": 101},
-        {"by": "kind"},
-    ),
-    (
-        sm.sampled_ranks,
-        (SEEDED,),
-        NAMED | {"candidates": 999, "negatives": 101},
-        {"seeds": "seed"},
-    ),
-    (
-        sm.sampled_ranks,
-        (OF_SAMPLE.assign(negatives=101),),
-        NAMED | {"candidates": 1000},
-        {"negatives": 200},
-    ),
-    (
-        sm.sampled_ranks,
-        (OF_SAMPLE.assign(negatives=101, m=200),),
-        NAMED | {"candidates": 1000},
-        {"negatives_column": "m"},
-    ),
-    (
-        sm.sampled_ranks,
-        (OF_SAMPLE.assign(candidates=1000, n=2000),),
+        OF_SAMPLE.assign(candidates=1000, n=2000),
         NAMED | {"negatives": 101},
-        {"candidates_column": "n"},
+        [{"candidates_column": "n"}],
     ),
+    (sm.sampled_ranks, RENAMED.assign(place=SAMPLED), SAMPLED_RANKS, [WHO]),
     (
-        sm.sampled_ranks,
-        (RENAMED.assign(place=SAMPLED),),
-        NAMED | {"candidates": 1000, "negatives": 101},
-        {"user_column": "who"},
+        sm.ranked_lists,
+        RUN,
+        LISTED,
+        [
+            NAMED,
+            GROUPS,
+            {"score_column": "place"},
+            {"rank_column": ["place", "score"]},
+            {"relevant_from": 0.5},
+        ],
     ),
-    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, NAMED),
-    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"score_column": "place"}),
-    (sm.ranked_lists, (SHIFTED,), {"relevance": JUDGED}, {"item_column": "next"}),
-    (sm.ranked_lists, (SHIFTED,), {"relevance": JUDGED}, {"user_column": "who"}),
-    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"rank_column": ["place", "score"]}),
-    (sm.ranked_lists, (RUN.replace({"place": {5: 0}}),), BY_PLACE | {"zero_based": True}, GROUPS),
-    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, GROUPS),
-    (sm.ranked_lists, (RUN,), {"relevance": JUDGED}, {"relevant_from": 0.5}),
-    (sm.ranked_lists, (RUN.assign(name="x"),), {"relevance": JUDGED}, {"by": "name"}),
-    (sm.ranked_lists, (RUN.assign(seed=1),), {"relevance": JUDGED}, {"seeds": "seed"}),
-    (sm.plan, (EXACT,), CHEAP_PLAN, {"negatives": [7]}),
-    (sm.plan, (EXACT,), CHEAP_PLAN, {"estimators": "cls"}),
-    (sm.plan, (EXACT,), CHEAP_PLAN | {"estimators": "cls"}, AGAIN),
-    (sm.plan, (STAGED,), {}, {"depths": [20]}),
-    (sm.plan, (STAGED,), {}, {"width": 0.1}),
-    (sm.compare, (PAIR["exact"],), {}, {"margin": 0.1}),
-    (sm.compare, (PAIR["sampled"],), {}, {"estimator": "bv-0.1"}),
+    (sm.ranked_lists, SHIFTED, LISTED, [{"item_column": "next"}, WHO]),
+    (sm.ranked_lists, RUN.replace({"place": {5: 0}}), NAMED | LISTED | FROM_0, [GROUPS]),
+    (sm.ranked_lists, RUN.assign(name="x"), LISTED, [{"by": "name"}]),
+    (sm.ranked_lists, RUN.assign(seed=1), LISTED, [BY_SEED]),
+    (sm.plan, EXACT, CHEAP_PLAN, [{"negatives": [7]}, {"estimators": "cls"}]),
+    (sm.plan, EXACT, CHEAP_PLAN | {"estimators": "cls"}, [AGAIN]),
+    (sm.plan, STAGED, {}, [{"depths": [20]}, {"width": 0.1}]),
+    (sm.compare, PAIR["exact"], {}, [{"margin": 0.1}]),
+    (sm.compare, PAIR["sampled"], {}, [{"estimator": "bv-0.1"}]),
 ]
-"""Function, arguments, options, and the option that changes the result."""
+"""Function, its data, options, and further options that change the result."""
 
 WITHOUT = [
     (sm.exact_ranks, (COUNTS,), {"candidates": 1000}, {"rank_column": "above"}),
@@ -198,9 +171,11 @@ def seen(result: object) -> object:
     }
 
 
-@pytest.mark.parametrize(("function", "arguments", "options", "option"), WITH_EFFECT)
-def test_an_option_has_its_effect(function, arguments, options, option):
-    assert seen(function(*arguments, **options | option)) != seen(function(*arguments, **options))
+@pytest.mark.parametrize(("function", "data", "options", "further_options"), WITH_EFFECT)
+def test_an_option_has_its_effect(function, data, options, further_options):
+    without = seen(function(data, **options))
+    for option in further_options:
+        assert seen(function(data, **options | option)) != without, option
 
 
 @pytest.mark.parametrize(("function", "arguments", "options", "option"), WITHOUT)
@@ -227,12 +202,9 @@ def test_each_option_of_a_reader_is_tried(function):
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.kind == parameter.KEYWORD_ONLY
     }
-    tried = {
-        name
-        for row in [*WITH_EFFECT, *WITHOUT]
-        if row[0] is function
-        for name in [*row[2], *row[3]]
-    }
+    rows = [row for row in WITH_EFFECT if row[0] is function]
+    tried = {name for _, _, stated, _ in rows for name in stated}
+    tried |= {name for _, _, _, further in rows for option in further for name in option}
     assert options == tried
 
 

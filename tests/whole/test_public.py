@@ -17,9 +17,6 @@ FUNCTIONS = [
     for name in sm.__all__
     if inspect.isfunction(getattr(sm, name)) or name in ("metric", "ExactRanks")
 ]
-CALLABLES = [
-    name for name in sm.__all__ if callable(getattr(sm, name)) and not name.endswith("Error")
-]
 
 
 def test_all_names_exist_and_type_checkers_see_the_same():

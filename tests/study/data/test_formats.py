@@ -6,7 +6,6 @@ tests/faults/test_data_faults.py has what is malformed or unusual in a line of e
 import gzip
 import io
 import sys
-import tracemalloc
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -24,7 +23,6 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.events import EventChunk, binarize
 from sampled_metrics_study.data.formats import read_events
-from sampled_metrics_study.data.records import parquet_rows
 from sampled_metrics_study.data.split import split_events
 
 BY_NAME = {"user": "user", "item": "item"}
@@ -334,10 +332,6 @@ def test_json_as_pandas_writes_it():
     events = pd.DataFrame({"u": ["a", "b"], "i": [1, 2]})
     array = events.to_json(orient="records")
     assert rows(parse(array, **JSON)) == [("a", "1"), ("b", "2")]
-    assert rows(parse(events.to_json(orient="records", indent=1), **JSON)) == rows(
-        parse(array, **JSON)
-    )
-    assert "no column 'x'" in error_of(array, form="json-lines", columns=KEYS | {"item": "x"})
     assert "objects" in error_of("[1, 2]", **JSON)
     by_column = error_of(events.to_json(), **JSON)
     assert "orient='records'" in by_column
@@ -354,11 +348,6 @@ def test_json_without_a_key_a_line_or_an_end(monkeypatch):
     with pytest.raises(DataError, match=r"^events, line 1: "):
         list(formats.get("json-lines").parse(stream, "events", columns=KEYS))
     assert stream.tell() < 300
-
-
-TEXT = st.text(st.characters(exclude_characters="\0\r\n", codec="utf-8"), min_size=1).filter(
-    str.strip
-)
 
 
 def parquet_of(row_group_size: int | None = None, **columns) -> bytes:
@@ -397,30 +386,6 @@ def test_missing_numbers_and_kept_rows_of_parquet():
     assert error_of(content, **rated) == "events, row 2: r is empty; or state on_bad_lines: skip"
     [chunk] = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
-    content = parquet_of(score=[1.5, None], rank=[None, 2], user=["a", "b"])
-    columns = {"score": "score", "rank": "rank", "user": "user"}
-    [part] = parquet_rows(io.BytesIO(content), "ranks", columns)
-    assert part.frame.fillna(-1.0).to_dict("list") == {
-        "score": [1.5, -1.0],
-        "rank": ["", "2"],
-        "user": ["a", "b"],
-    }
-    assert part.location(1) == "ranks, row 2"
-
-
-@pytest.mark.slow
-def test_rows_of_parquet_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "BLOCK_BYTES", 2**20)
-    numbers = np.random.default_rng(1).permutation(2_000_000)
-    path = tmp_path / "events.parquet"
-    path.write_bytes(parquet_of(u=numbers % 1000, i=numbers, t=numbers))
-    chunks = read_events(path, formats.get("parquet"), options={"columns": TIMED_KEYS})
-    tracemalloc.start()
-    count = sum(len(chunk.users) for chunk in chunks)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert count == len(numbers)
-    assert peak < 25e6  # the text of all rows alone has 35 MB
 
 
 def test_packed_files_of_parquet(tmp_path):

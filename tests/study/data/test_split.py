@@ -70,17 +70,6 @@ def assert_is(split: Split, table: pd.DataFrame, test: pd.Series) -> None:
 ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1))
 
 
-def test_what_a_split_is():
-    """User 2 has a single event and is left out; its item stays a candidate."""
-    for strategy in ("last-event", "random-event"):
-        split = split_events(events_of(ROWS), strategy, "first", RNG)
-        assert (split.user_ids.tolist(), split.item_ids.tolist()) == ([0, 10], [0, 100, 200, 300])
-        assert split.candidates.tolist() == [2, 3]
-    split = split_events(events_of(ROWS), "last-event", "first", RNG)
-    assert split.item.tolist() == [1, 0]
-    assert split.training.toarray().tolist() == [[1, 0, 1, 0], [0, 0, 1, 0]]
-
-
 @pytest.mark.parametrize(
     ("rows", "times", "strategy", "ties", "says"),
     [

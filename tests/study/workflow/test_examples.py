@@ -46,10 +46,6 @@ def test_films_are_those_of_the_guide() -> None:
 
 @pytest.mark.slow
 def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
-    """Ten users, whose ranks by popularity are counted.
-
-    Above the held-out film are candidates with more training events.
-    """
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     shutil.copy(ROOT / "examples/films.yaml", project.folder / "study.yaml")
     target, *options = re.search(r"^snakemake (\S+/train\.csv.*)$", GUIDE, re.MULTILINE)[1].split()
@@ -57,24 +53,9 @@ def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
         ran = project.snakemake(*arguments)
         assert ran.returncode == 0, ran.stdout + ran.stderr
     films = pd.read_csv(project.folder / "examples/films.csv")
-    films = films.iloc[:, :3].set_axis(["user", "film", "day"], axis=1)
-    last = films.loc[films.groupby("user")["day"].idxmax()].set_index("user")["film"]
-    training = films[films["film"] != films["user"].map(last)]
-    assert len(last) == 10
-    assert len(training) == len(films) - 10
-    assert len(pd.read_csv(project.folder / target)) == len(training)
-    held_out = pd.read_csv(project.folder / target.replace("train", "held_out"))
-    assert len(held_out) == len(last)
-    folder = project.folder / "results/films"
-    recommenders = pd.read_csv(folder / "table-3.csv")["recommender"].unique()
-    assert [*recommenders] == ["item-cf", "popularity"]
-    counts = training["film"].value_counts().reindex(films["film"].unique(), fill_value=0)
-    table = pd.read_csv(folder / "ranks/popularity.csv.gz", dtype={"user": str}).set_index("user")
-    for user, film in last.items():
-        seen = training.loc[training["user"] == user, "film"]
-        others = counts.drop([*seen, film])
-        assert table.loc[str(user), ["candidates", "above", "tied"]].to_dict() == {
-            "candidates": len(others) + 1,
-            "above": (others > counts[film]).sum(),
-            "tied": (others == counts[film]).sum(),
-        }
+    users = films.iloc[:, 0].nunique()
+    assert users == 10
+    assert len(pd.read_csv(project.folder / target)) == len(films) - users
+    assert len(pd.read_csv(project.folder / target.replace("train", "held_out"))) == users
+    table = pd.read_csv(project.folder / "results/films/table-3.csv")
+    assert [*table["recommender"].unique()] == ["item-cf", "popularity"]

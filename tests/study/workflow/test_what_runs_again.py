@@ -37,7 +37,6 @@ def made(*names: str) -> set[str]:
 
 
 SPLIT = {"split", *made("X", "Y")}
-SIZES = [10, 200, 500, 5000]
 IMPORTED = {"import_ranks", *ranked("elsewhere")}
 
 CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
@@ -218,8 +217,7 @@ def test_a_page_says_that_results_had_another_config(project: Project) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("keeps_time", [False, True])
-def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> None:
+def test_after_other_files_of_ones_own(project: Project) -> None:
     """By what a file holds, if size and time are the same, as after `cp -p` or rsync."""
     ranks = project.folder / RANKS
     events = project.folder / "made-up.zip"
@@ -229,6 +227,6 @@ def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> No
     assert ranks.stat().st_size == times[ranks].st_size
     assert ranks.read_text(encoding="utf-8") != text
     archive(events, ratings(seed=2))
-    for path, before in times.items() if keeps_time else ():
+    for path, before in times.items():
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert planned(project) == {"verify", *SPLIT, *IMPORTED}
