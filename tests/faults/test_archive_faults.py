@@ -112,6 +112,11 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
     ),
     "gzip cut off": (gzip.compress(EVENTS)[:-100], "ended before"),
     "gzip with a wrong checksum": (changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
+    "lzma": (
+        declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
+        "compression is not supported",
+    ),
+    "without the list of its files": (ZIP[: directory(ZIP)], "truncated"),
 }
 
 

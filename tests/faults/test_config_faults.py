@@ -60,6 +60,8 @@ REFUSED: dict[str, tuple[str, str]] = {
         "line 3: the key 'negatives' is there twice",
     ),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "can't decode"),
+    "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "zero byte"),
+    "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
 }
 
 BY_SNAKEMAKE = {"a Python object", "bytes that are no UTF-8"}

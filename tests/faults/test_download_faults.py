@@ -93,7 +93,8 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     "a length of a chunk that has no end": (
         [bad.chunked(NOISE)],
         "",
-    ),  # newer urllib3 has a limit of its own
+    ),
+    "a part of the file": ([bad.status(206)], "HTTP 206"),  # newer urllib3 has a limit of its own
 }
 
 

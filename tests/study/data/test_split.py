@@ -81,10 +81,12 @@ ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1))
             "none of the 2 users has an event to train on and one to hold out",
         ),
         (ROWS, False, "last-event", "first", "last-event needs .*strategy random-event"),
+        (ROWS, False, "global-time", "first", r"^split\.strategy: global-time needs ti"),
     ],
     ids=[
         "nothing to train on",
         "no times",
+        "no global times",
     ],
 )
 def test_refused(rows, times, strategy, ties, says):

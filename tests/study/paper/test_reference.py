@@ -90,6 +90,8 @@ def test_the_numbers_are_those_in_the_text_of_the_paper():
         ),
         ("toy", [{"metrics": ["auc", "ap"]}, {"ranks": {"A": [1]}}]),
         ("figures", [{"figure-2": {"negatives": [10, 200]}}, {"figure-3": {"negatives": [1]}}]),
+        ("figures", [{"figure-3": {"zoom": 99}}, {"figure-4": {"metric": "ndcg"}}]),
+        ("figures", [{"figure-4": {"negatives": 99}}, {"figure-4": {"estimators": ["cls"]}}]),
     ],
 )
 def test_another_running_example_is_not_compared(section, changes):
@@ -109,6 +111,20 @@ def test_another_running_example_is_not_compared(section, changes):
         ),
         ({"sampling": {"replacement": True}}, "sampling.replacement is True, not False"),
         ({"estimator_model": "design"}, "estimator_model is design, not binomial"),
+        (
+            {"recommenders": {"X": {"type": "ease"}, "Y": {"type": "random"}}},
+            "recommenders lacks Z",
+        ),
+        (
+            {"estimators": ["cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "uncorrected"]},
+            "estimators lacks rank-esti",
+        ),
+        (
+            {"figures": {"figure-6": {"estimators": ["cls"]}}},
+            "figures.figure-6.estimators lacks uncorrected, bv-0.1",
+        ),
+        ({"sampling": {"negatives": 50}}, "sampling.negatives is 50, not 100"),
+        ({"sampling": {"repetitions": 1}}, "sampling.repetitions is 1"),
     ],
 )
 def test_a_study_that_lacks_something_is_not_compared(change, says):

@@ -180,6 +180,7 @@ def test_scores_tie_within_the_tolerance_also_as_read_from_a_file(tmp_path, tole
             ", or is damaged",
             id="no sparse matrix",
         ),
+        pytest.param({"kind": "tree"}, "", id="an unknown kind"),
     ],
 )
 def test_arrays_that_make_no_model_are_refused(tmp_path, arrays, says):
@@ -204,6 +205,7 @@ def test_arrays_that_make_no_model_are_refused(tmp_path, arrays, says):
             SparseSimilarityModel(csr_array(eye_array(14)) * np.inf),
             "has similarities that are not finite numbers",
         ),
+        (SimilarityModel(np.eye(14) * np.nan), "has similarities that are not finite numbers"),
     ],
     ids=[
         "user factors that are NaN",
@@ -211,6 +213,7 @@ def test_arrays_that_make_no_model_are_refused(tmp_path, arrays, says):
         "factors of other lengths",
         "items of another number",
         "sparse similarities that are NaN",
+        "similarities that are NaN",
     ],
 )
 def test_a_model_that_does_not_fit_its_split_is_refused(model, says):

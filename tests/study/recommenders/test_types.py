@@ -97,6 +97,10 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
             "own_models.models.PlainField",
             "is not a dataclass whose fields are defined by `parameter`",
         ),
+        (
+            "own_models.models.function",
+            "is not a subclass of sampled_metrics_study.recommenders.Recommender",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_with_key_and_path(

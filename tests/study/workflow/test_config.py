@@ -203,6 +203,36 @@ ERRORS = [
         {"Z": "gone/{dataset}.csv"},
         "datasets.ml-1m.ranks.Z: there is no file 'gone/ml-1m.csv'",
     ),
+    (
+        "split",
+        {"strategy": "random-event", "ties": "last"},
+        "split.ties: 'last' is for the strategy last-event",
+    ),
+    (
+        "split",
+        {"strategy": "global-time", "test_from": "last year"},
+        "split.test_from: must be a number, or a date such as 2015-01-31, not 'last year'",
+    ),
+    ("recommenders/Y/seeds", [1, 2], "recommenders.Y.seeds: type item-cf has no random start"),
+    ("datasets/ml-1m/path", str(ROOT), "datasets.ml-1m.path: "),
+    (
+        "figures/budget",
+        {"metric": "ap"},
+        "figures.budget.metric: must have a cut-off",
+    ),
+    (
+        "figures/budget",
+        {"pair": ["X", "W"]},
+        "figures.budget.pair: must be two of X, Y, Z, not ['X', 'W']",
+    ),
+    ("datasets/ml-1m/test", "none.dat", "datasets.ml-1m.path: None"),
+    ("datasets/ml-1m/path", "{dataset}.zip", "datasets.ml-1m.path: '{dataset}.zip' has a brace"),
+    ("datasets/ml-1m/defaults", {"study": []}, "datasets.ml-1m.defaults: 'study'"),
+    (
+        "datasets/ml-1m/ranks",
+        {"z": __file__},
+        "datasets.ml-1m.ranks: unknown recommender 'z'; it may be X, Y, Z",
+    ),
 ]
 DATASET_ERRORS = [
     (
@@ -500,6 +530,9 @@ PAPERS_RANKS = {name: str(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "
         ({"split": {"ties": "last"}}, ["ml-1m"]),
         ({"study": ["ours"], "datasets": {"ours": {"ranks": PAPERS_RANKS}}}, ["ours"]),
         ({"datasets": {"ml-1m": {"ranks": dict.fromkeys("XYZ", "other.csv")}}}, []),
+        ({"split": {"held_out": 2}}, []),
+        ({"split": {"min_training_events": 2}}, []),
+        ({"split": {"strategy": "random-event"}}, []),
     ],
     ids=[
         "a dataset more",
@@ -507,6 +540,9 @@ PAPERS_RANKS = {name: str(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "
         "another rule of ties",
         "the paper's ranks by another name",
         "ranks of other users",
+        "two held out",
+        "fewer users",
+        "random events",
     ],
 )
 def test_the_paper_is_compared_with_its_own_data_alone(

@@ -68,6 +68,22 @@ CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
         {*jobs("train", "rank", "sample", names=("X seed 1", "X seed 2")), *LATER},
     ),
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
+    "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
+    "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
+    "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
+    "metrics in another order": (
+        {"metrics": ["auc", "ap", "ndcg@10", "recall@10"]},
+        LATER,  # Figure 6 has the first one
+    ),
+    "sampling.replacement": ({"sampling": {"replacement": True}}, {*jobs("sample"), *LATER}),
+    "estimator_model": ({"estimator_model": "design"}, {"tables", "figures", *SUMMARY}),
+    "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
+    "figures.figure-2": (
+        {"figures": {"figure-2": {"negatives": [10, 200, 500, 5000]}}},
+        {*TOY, *SUMMARY},
+    ),
+    "no figure-5": ({"figures": {"figure-5": False}}, {"figures", *SUMMARY}),
+    "no toy": ({"toy": False}, SUMMARY),
 }
 AFTER_METRICS = {*jobs("sample"), *LATER, *TOY}
 """What runs code of the library beside that of training."""
@@ -80,6 +96,10 @@ FILE_EDITS = {
     "scripts/tables.py": {"tables", *SUMMARY},
     "scripts/train.py": made("X", "Y"),
     "workflow/report/table-3.rst": SUMMARY,
+    "src/sampled_metrics/ranking/split.py": ALL,
+    "src/sampled_metrics_study/recommenders/ease.py": AFTER_METRICS,
+    "src/sampled_metrics/core/ranks/exact.py": ALL,
+    "src/sampled_metrics_study/templates/summary.html": AFTER_METRICS,
 }
 
 
@@ -191,7 +211,7 @@ def test_after_another_config_and_back_the_numbers_are_those_of_a_fresh_run(
     fresh = numbers(project)
     another = reduce(
         merged,
-        [CONFIG_EDITS[name][0] for name in ("seed", "ranks of a dataset", "X.factors", "metrics")],
+        [CONFIG_EDITS[name][0] for name in ("seed", "split.strategy", "X.factors", "metrics")],
     )
     for changes in (another, {}):
         edit(project, changes)
