@@ -92,7 +92,7 @@ def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
             ", line 1: column 3 must be a number, not 'now'; or state time",
         ),
     ],
-    ids=["a line break in an id", "text as time", "a line break in an id"],
+    ids=["a line break in an id", "text as time"],
 )
 def test_refused(content, columns, says):
     assert error_of(content, columns=columns).startswith(f"events{says}")

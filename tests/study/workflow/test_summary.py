@@ -203,6 +203,8 @@ def test_pairs_are_undecided_alike_or_wrong_and_one_recommender_has_none():
         ("X", "Z", "recall@10", "uncorrected", 0.49), ("X", "Z", "auc", "uncorrected", 0.5)
     )
     assert answer_of(fourth=shares)["wrong_of_all"] == 1
+    half = table_4(("X", "Z", "recall@10", "uncorrected", 0.5))
+    assert answer_of(fourth=half)["wrong_of_all"] == 0
     single = answer_of(**ONLY_X)
     assert single["pairs"] == single["wrong"] == []
     assert single["decided_of_all"] == 0
