@@ -489,5 +489,5 @@ def test_the_page_shows_what_a_sample_tells() -> None:
     assert cells == ["Recall@10", "X", "3.00", "1.00 to 5.00", "none"]
     [verdict] = rows_of(page, "What one sample tells: verdicts")
     cells = re.findall(r"<t[dh][^>]*>\s*(.*?)\s*</t[dh]>", verdict, re.DOTALL)
-    assert cells == ["X vs Z", "Recall@10", "decided", "50", "25", "25"]
+    assert cells == ["X vs Z", "Recall@10", "Z is better", "50", "25", "25"]
     assert "What intervals hold." in text
