@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from made_up_project import ROOT, complete_config, copy_of_project
+from made_up_project import ROOT, Project, complete_config, copy_of_project
 
 from sampled_metrics.errors import ConfigError
 
@@ -29,6 +29,8 @@ def ranks(path: str) -> str:
 
 REFUSED: dict[str, tuple[str, str]] = {
     "a dataset called $(touch pwned)": (named(COMMAND), "cannot be a name"),
+    "a dataset called ../../pwned": (named("../../pwned"), "cannot be a name"),
+    "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
     "a dataset called provenance.json": (
         named("provenance.json"),
         "study.0: 'provenance.json' cannot be the name of a dataset",
@@ -46,10 +48,20 @@ REFUSED: dict[str, tuple[str, str]] = {
         "line 5: aliases expand to more than 100,000 values",
     ),
     "nothing but a remark": ("# of λ\n---\n", "must be a mapping of keys"),
+    "text for the whole": ("study\n", "must be a mapping of keys, not a str"),
     "a file of ranks called $(touch pwned)": (ranks(COMMAND), "there is no file '$(touch pwned)'"),
     "a file among the results, which would be removed": (
         ranks("results/{dataset}/claims.csv"),
         "'results/made-up/claims.csv' is among the results of this study",
+    ),
+    "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "zero byte"),
+    "a checksum with a line end": (
+        dataset(md5="0" * 32 + "\n"),
+        "datasets.made-up.md5: ",
+    ),
+    "NaN": (
+        "recommenders: {X: {type: ease, regularization: .nan}}\n",
+        "regularization: nan is not of type 'number'",
     ),
     "a Python object": (
         "seed: !!python/object/apply:os.system ['touch pwned']\n",
@@ -60,8 +72,6 @@ REFUSED: dict[str, tuple[str, str]] = {
         "line 3: the key 'negatives' is there twice",
     ),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "can't decode"),
-    "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "zero byte"),
-    "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
 }
 
 BY_SNAKEMAKE = {"a Python object", "bytes that are no UTF-8"}
@@ -135,6 +145,9 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
             },
             id="a merge that is overridden",
         ),
+        pytest.param(f"seed: {2**128 - 1}\n", "seed", 2**128 - 1, id="128 bits"),
+        pytest.param("\ufeffseed: 5\r\n", "seed", 5, id="a file of Windows"),
+        pytest.param('{"seed": 5, "metrics": ["ap"]}', "metrics", ["ap"], id="JSON"),
     ],
 )
 def test_accepted(text: str, key: str, value: Any, study: Path) -> None:
@@ -163,6 +176,16 @@ def test_refused_by_the_workflow(tmp_path: Path) -> None:
             assert says in line or "study.0: " in line
     assert not (tmp_path / "results").exists()
     assert not list(tmp_path.rglob("pwned*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["$(touch pwned).zip", "-é 評.zip"])
+def test_a_file_with_such_a_name_is_read(name: str, project: Project) -> None:
+    (project.folder / "made-up.zip").rename(project.folder / name)
+    project.configure(datasets={"made-up": {"path": name, "format": "movielens-dat"}})
+    process = project.snakemake("results/made-up/split.npz", "--cores", "1")
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert not list(project.folder.rglob("pwned*"))
 
 
 def test_no_rule_has_a_shell_command() -> None:

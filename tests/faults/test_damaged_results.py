@@ -43,6 +43,12 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
 
 
+def pickle(path: Path) -> None:
+    """An array of Python objects, which could run code."""
+    with path.open("wb") as file:
+        np.save(file, np.array([{}], dtype=object), allow_pickle=True)
+
+
 def arrays(change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]) -> Damage:
     """Change arrays of an npz file, whose checksums are then right."""
 
@@ -69,10 +75,16 @@ def lines(change: Callable[[list[str]], list[str]]) -> Damage:
 
 FAULTS: dict[str, tuple[Path, Damage, str]] = {
     "a bit of the split is flipped": (SPLIT, flip, r"split\.npz: is not a split, or is damaged"),
+    "the split is a pickle": (SPLIT, pickle, r"split\.npz: is not a split, or is damaged"),
     "a held-out item of the split is a training item": (
         SPLIT,
         arrays(lambda stored: {"held_out": np.r_[stored["indices"][0], stored["held_out"][1:]]}),
         r"split\.npz: .*user 1: the held-out item is one of the user's training items",
+    ),
+    "a held-out item of the split is none": (
+        SPLIT,
+        arrays(lambda stored: {"held_out": np.r_[stored["held_out"][:-1], 90]}),
+        r"split\.npz: .*axis 1 index 90 exceeds matrix dimension 90",
     ),
     "a training item of the split is there twice": (
         SPLIT,
@@ -167,3 +179,21 @@ def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
     """
     assert run_stage(folder, stage) == []
     assert (folder / "made" / MADE[stage].name).read_bytes() == (folder / MADE[stage]).read_bytes()
+
+
+@pytest.mark.slow
+def test_refused_by_the_workflow(finished: Project, tmp_path: Path) -> None:
+    path, damage, says = FAULTS["a bit of the samples is flipped"]
+    project = finished.copy(tmp_path / "project")
+    target = MADE[STAGES[path]]
+    damage(project.folder / path)
+    damaged = (project.folder / path).read_bytes()
+    process = project.snakemake(str(target), "--cores", "2")
+    output = process.stdout + process.stderr
+    [line] = [line for line in output.splitlines() if re.search(r"^error: | failed: ", line)]
+    assert process.returncode != 0
+    assert re.search(says, line), line
+    assert "Traceback" not in output
+    assert (project.folder / path).read_bytes() == damaged
+    # a result of an earlier run is not left beside it
+    assert not (project.folder / target).exists()

@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 import psutil
 import pytest
-from made_up_project import Project, X, copy_of_project
+from made_up_project import Project, X, archive, copy_of_project, ratings
+from threadpoolctl import threadpool_info
 
 slow = pytest.mark.slow
 TARGETS = ("made-up/table-3.csv", "made-up/table-4.csv", "made-up/figure-5.csv", "toy/table-1.csv")
@@ -286,6 +287,12 @@ def test_the_same_bytes_in_every_table(
     assert tables_of(tmp_path, *arguments, cores=cores, env=env) == tables
 
 
+def has_kernels() -> bool:
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    has_openblas = any(library["internal_api"] == "openblas" for library in threadpool_info())
+    return has_openblas and " avx2 " in flags and "OPENBLAS_CORETYPE" not in os.environ
+
+
 # --- disks --------------------------------------------------------------------------------------
 
 
@@ -339,6 +346,15 @@ def test_a_disk_that_is_full_and_then_is_not(
     undisturbed.check(fresh)
 
 
+@slow
+@needs_mounts
+def test_results_that_may_only_be_read(fresh: Path) -> None:
+    (fresh / "results").mkdir()
+    script = "mount --bind results results; mount -o remount,ro,bind results"
+    assert "Read-only file system" in fails(fresh, mounted(script))
+    assert list((fresh / "results").iterdir()) == []
+
+
 # --- clocks, folders, environments, and two runs at a time --------------------------------------
 
 
@@ -354,6 +370,40 @@ def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
     ended = running.finish()
     assert ended.code == 0, ended.output
     undisturbed.check(fresh)
+
+
+FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
+
+
+@slow
+@pytest.mark.skipif(
+    FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)"
+)
+def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path) -> None:
+    """Results would seem to be older than what they are made of, so snakemake takes none."""
+    clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "-400d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    ended = run(fresh, env=os.environ | clock)
+    assert ended.code != 0
+    assert "Output results/made-up/split.npz has older modification time" in ended.output
+    assert contents(fresh) == {}
+    completes(fresh)
+    undisturbed.check(fresh)
+
+
+@slow
+@pytest.mark.parametrize("days", [-400, 400])
+def test_a_clock_set_between_two_runs_leaves_nothing_stale(
+    undisturbed: Undisturbed, tmp_path: Path, days: int
+) -> None:
+    fresh = undisturbed.pristine.copy(tmp_path / "fresh").folder
+    folder = undisturbed.finished.copy(tmp_path / "project").folder
+    file_time = time.time() + days * 86400
+    for path in (folder / "results").rglob("*"):
+        os.utime(path, (file_time, file_time))
+    for project in (fresh, folder):
+        archive(project / "made-up.zip", ratings(seed=2))
+        completes(project)
+    assert contents(folder) == contents(fresh) != undisturbed.expected
 
 
 @slow
@@ -389,3 +439,29 @@ def test_a_folder_or_an_encoding_that_snakemake_cannot_take(
     [line] = [line for line in output.splitlines() if re.search(r"^error: | failed: ", line)]
     assert says in line
     assert contents(folder) == {}
+
+
+NOWHERE = "/proc/nowhere"  # is not there, and nobody can make it, root included
+
+
+@slow
+@pytest.mark.parametrize(
+    ("lacks", "more"),
+    [
+        pytest.param(r"HOME", {}, id="no HOME"),
+        pytest.param(
+            r"",
+            {"HOME": NOWHERE, "TMPDIR": NOWHERE},
+            id="no HOME nor TMPDIR that can be made",
+        ),
+        pytest.param(r"", {"LC_ALL": "C"}, id="locale C"),
+        # other routines of BLAS give other bytes, so what chooses them stays
+        pytest.param(r"(?!PATH$|OPENBLAS_).*", {}, id="no environment but PATH"),
+    ],
+)
+def test_an_environment_that_lacks_something(
+    undisturbed: Undisturbed, fresh: Path, lacks: str, more: dict[str, str]
+) -> None:
+    env = {name: value for name, value in os.environ.items() if not re.fullmatch(lacks, name)}
+    completes(fresh, env=env | more)
+    undisturbed.check(fresh)

@@ -5,7 +5,9 @@ tests/faults/test_data_faults.py has what is malformed or unusual in a line of e
 
 import gzip
 import io
+import json
 import sys
+import tracemalloc
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -23,6 +25,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.events import EventChunk, binarize
 from sampled_metrics_study.data.formats import read_events
+from sampled_metrics_study.data.records import parquet_rows
 from sampled_metrics_study.data.split import split_events
 
 BY_NAME = {"user": "user", "item": "item"}
@@ -82,17 +85,28 @@ def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
     ("content", "columns", "says"),
     [
         (
+            'user,item\n1,"over\ntwo lines"\n"",8\n',
+            BY_NAME,
+            ", line 4: user is empty; or state on_bad_lines: skip",
+        ),
+        (
             'user,item\n"7\n1",8\n',
             BY_NAME,
             r", line 2: user must be text in one line, not '7\n1'; or",
         ),
+        (
+            "user;item\n1;2\n",
+            BY_NAME,
+            ", line 1: there is no column 'user'; the columns are 'user;item'",
+        ),
+        ("1,2\n", {"user": 1, "item": 3}, ", line 1: there is no column 3; the columns are 1, 2"),
         (
             "1,2,now\n",
             BY_PLACE | {"timestamp": 3},
             ", line 1: column 3 must be a number, not 'now'; or state time",
         ),
     ],
-    ids=["a line break in an id", "text as time"],
+    ids=["an empty id", "a line break in an id", "another separator", "no column", "text as time"],
 )
 def test_refused(content, columns, says):
     assert error_of(content, columns=columns).startswith(f"events{says}")
@@ -147,6 +161,7 @@ def written(text: str, form: str = "iso") -> int:
         ("1970-01-02", "iso", 86_400),
         ("2009-02-13T23:31:30.5Z", "iso", 1_234_567_890.5),
         ("02/13/2009 11:31:30 PM", "%m/%d/%Y %I:%M:%S %p", 1_234_567_890),
+        ("14.2.2009 00:31:30 +0100", "%d.%m.%Y %H:%M:%S %z", 1_234_567_890),
     ],
 )
 def test_written_times_are_nanoseconds_since_1970_in_utc(text, form, seconds):
@@ -195,6 +210,17 @@ def test_the_order_of_lines_may_be_the_timestamps():
 
 
 SKIPPED = {"columns": BY_PLACE | {"timestamp": 3}, "on_bad_lines": "skip"}
+
+
+def test_bad_lines_are_skipped_and_counted(caplog):
+    content = "a,b,1\n,b,2\na,b\n\na,c,x\na,d,3\na,e,4\na,f,5\na,g,6\nz"
+    assert rows(parse(content, **SKIPPED)) == [("a", item) for item in "bdefg"]
+    dates = "a,b,2020-01-01\na,c,2020-02-30\na,d,\na,e,2020-01-02\n"
+    assert rows(parse(dates, **SKIPPED, timestamp_format="iso")) == [("a", item) for item in "be"]
+    assert rows(parse("a,b,1\na,c,2\n\n", **SKIPPED)) == [("a", "b"), ("a", "c")]
+    assert caplog.messages == [
+        f"events: {count} lines are malformed, and are skipped" for count in ("5 of 10", "2 of 4")
+    ]
 
 
 def test_each_malformed_line_is_counted_once_and_in_the_facts_of_the_events(monkeypatch):
@@ -332,6 +358,10 @@ def test_json_as_pandas_writes_it():
     events = pd.DataFrame({"u": ["a", "b"], "i": [1, 2]})
     array = events.to_json(orient="records")
     assert rows(parse(array, **JSON)) == [("a", "1"), ("b", "2")]
+    assert rows(parse(events.to_json(orient="records", indent=1), **JSON)) == rows(
+        parse(array, **JSON)
+    )
+    assert "no column 'x'" in error_of(array, form="json-lines", columns=KEYS | {"item": "x"})
     assert "objects" in error_of("[1, 2]", **JSON)
     by_column = error_of(events.to_json(), **JSON)
     assert "orient='records'" in by_column
@@ -348,6 +378,21 @@ def test_json_without_a_key_a_line_or_an_end(monkeypatch):
     with pytest.raises(DataError, match=r"^events, line 1: "):
         list(formats.get("json-lines").parse(stream, "events", columns=KEYS))
     assert stream.tell() < 300
+
+
+TEXT = st.text(st.characters(exclude_characters="\0\r\n", codec="utf-8"), min_size=1).filter(
+    str.strip
+)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6), st.integers(1, 60), st.booleans())
+def test_reads_the_json_that_python_writes(events, block, ascii_only):
+    lines = [json.dumps({"u": user, "i": item}, ensure_ascii=ascii_only) for user, item in events]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "BLOCK_BYTES", max(len(line.encode()) for line in lines) + block)
+        assert rows(parse("\n".join(lines), **JSON)) == [
+            (user.strip(), item.strip()) for user, item in events
+        ]
 
 
 def parquet_of(row_group_size: int | None = None, **columns) -> bytes:
@@ -369,11 +414,12 @@ def test_types_of_ids_of_parquet(kind):
     ("times", "kind", "unit"),
     [
         ([1700000000000000001, -5], pa.int64(), 1),
+        ([1.5, 2.0], pa.float64(), 1),
         ([1_234_567_890, 0], pa.timestamp("s"), 10**9),
         ([1, 1_234_567_890_123_456_789], pa.timestamp("ns", "Asia/Tokyo"), 1),
         ([1, 2], pa.date32(), 86_400 * 10**9),
     ],
-    ids=["int64", "seconds", "nanoseconds with a zone", "days"],
+    ids=["int64", "float64", "seconds", "nanoseconds with a zone", "days"],
 )
 def test_types_of_times_of_parquet(times, kind, unit):
     [chunk] = parse(parquet_of(u=[1, 2], i=[3, 4], t=pa.array(times, kind)), **TIMED_PARQUET)
@@ -386,6 +432,30 @@ def test_missing_numbers_and_kept_rows_of_parquet():
     assert error_of(content, **rated) == "events, row 2: r is empty; or state on_bad_lines: skip"
     [chunk] = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
+    content = parquet_of(score=[1.5, None], rank=[None, 2], user=["a", "b"])
+    columns = {"score": "score", "rank": "rank", "user": "user"}
+    [part] = parquet_rows(io.BytesIO(content), "ranks", columns)
+    assert part.frame.fillna(-1.0).to_dict("list") == {
+        "score": [1.5, -1.0],
+        "rank": ["", "2"],
+        "user": ["a", "b"],
+    }
+    assert part.location(1) == "ranks, row 2"
+
+
+@pytest.mark.slow
+def test_rows_of_parquet_are_read_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 2**20)
+    numbers = np.random.default_rng(1).permutation(2_000_000)
+    path = tmp_path / "events.parquet"
+    path.write_bytes(parquet_of(u=numbers % 1000, i=numbers, t=numbers))
+    chunks = read_events(path, formats.get("parquet"), options={"columns": TIMED_KEYS})
+    tracemalloc.start()
+    count = sum(len(chunk.users) for chunk in chunks)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == len(numbers)
+    assert peak < 25e6  # the text of all rows alone has 35 MB
 
 
 def test_packed_files_of_parquet(tmp_path):

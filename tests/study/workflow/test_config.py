@@ -591,3 +591,10 @@ def test_ranks_of_a_dataset_keep_the_options_of_their_recommender():
         "zero_based": False,
     }
     assert sources["d", "B"].reading == defaults
+
+
+def test_options_of_a_format_that_do_not_fit_are_refused_before_any_job(tmp_path):
+    path = tmp_path / "events.csv"
+    users_of_twenty_items().to_csv(path, index=False)
+    with pytest.raises(ConfigError, match="needs timestamps"):
+        complete_config(twenty_items(path, options={"columns": COLUMNS}))

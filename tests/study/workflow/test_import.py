@@ -87,6 +87,35 @@ def require_results(
 
 
 @pytest.mark.slow
+def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, folder: Path) -> None:
+    (folder / "Snakefile").write_text(
+        f"""
+configfile: "config/config.yaml"
+module theirs:
+    snakefile: {str(ROOT / "workflow/Snakefile")!r}
+    config: config
+use rule * from theirs
+shell.prefix("export OURS=kept; ")
+rule ours:
+    output: "ours.txt"
+    shell: "echo $OURS > {{output}}"
+""",
+        encoding="utf-8",
+    )
+    imported = "results/made-up/ranks/elsewhere.csv.gz"
+    require_results(run(folder, *SNAKEMAKE, imported, "ours.txt"), folder, finished, [imported])
+    assert (folder / "ours.txt").read_text(encoding="utf-8") == "kept\n"
+
+
+@pytest.mark.slow
+def test_by_its_address_from_another_folder(
+    finished: Project, repository: Path, folder: Path
+) -> None:
+    address = ["-s", str(repository / "Snakefile"), "--configfile", "config/config.yaml"]
+    require_results(run(folder, *SNAKEMAKE, *TARGETS, *address), folder, finished, TARGETS)
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="snakedeploy needs Python 3.11 or 3.12")
 def test_deployed(finished: Project, repository: Path, folder: Path) -> None:
     ours = (folder / "config").rename(folder / "ours")

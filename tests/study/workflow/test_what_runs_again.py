@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_blocks import blocks
 from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, ratings
 
 TOY = {"toy"}
@@ -37,69 +38,70 @@ def made(*names: str) -> set[str]:
 
 
 SPLIT = {"split", *made("X", "Y")}
+SIZES = [10, 200, 500, 5000]
 IMPORTED = {"import_ranks", *ranked("elsewhere")}
 
 CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "seed": ({"seed": 7}, {*TOY, *made("X"), *jobs("sample")}),
     "sha256": ({"datasets": {"made-up": {"sha256": "0" * 64}}}, {"verify", *SUMMARY}),
+    "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
     "ranks of a dataset": (
         {"datasets": {"made-up": {"ranks": {"Y": RANKS}}}},
         {"import_ranks", *ranked("Y")},
     ),
+    "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
     "a recommender more": (
         {"recommenders": {"sharp": {"type": "item-cf", "exponent": 5}}},
         made("sharp"),
     ),
     "X.factors": ({"recommenders": {"X": {"factors": 5}}}, made("X")),
     "Y.exponent": ({"recommenders": {"Y": {"exponent": 2}}}, made("Y")),
+    "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
     "ranking.precision": ({"ranking": {"precision": "float32"}}, {"rank X", *ranked("X")}),
     "metrics": ({"metrics": ["recall@10", "ap"]}, {"sample_tables", "tables", *SUMMARY}),
+    "metrics in another order": (
+        {"metrics": ["auc", "ap", "ndcg@10", "recall@10"]},
+        LATER,  # Figure 6 has the first one
+    ),
     "sampling.negatives": (
         {"sampling": {"negatives": 10}},
         {*jobs("sample"), "sample_tables", "tables", *SUMMARY},
     ),
+    "sampling.replacement": ({"sampling": {"replacement": True}}, {*jobs("sample"), *LATER}),
     "estimators": (
         {"estimators": ["uncorrected", "bv-0.5"]},
         {"tables", *SUMMARY},
     ),
+    "estimator_model": ({"estimator_model": "design"}, {"tables", "figures", *SUMMARY}),
     "margin": ({"margin": 0.01}, SUMMARY),
+    "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
+    "figures.figure-2": (
+        {"figures": {"figure-2": {"negatives": SIZES}}},
+        {*TOY, *SUMMARY},
+    ),
+    "no figure-5": ({"figures": {"figure-5": False}}, {"figures", *SUMMARY}),
+    "no toy": ({"toy": False}, SUMMARY),
     "seeds of X": (
         {"recommenders": {"X": {"seeds": [1, 2]}}},
         {*jobs("train", "rank", "sample", names=("X seed 1", "X seed 2")), *LATER},
     ),
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figures", *SUMMARY}),
-    "core": ({"datasets": {"made-up": {"core": 2}}}, SPLIT),
-    "split.strategy": ({"split": {"strategy": "random-event"}}, SPLIT),
-    "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
-    "metrics in another order": (
-        {"metrics": ["auc", "ap", "ndcg@10", "recall@10"]},
-        LATER,  # Figure 6 has the first one
-    ),
-    "sampling.replacement": ({"sampling": {"replacement": True}}, {*jobs("sample"), *LATER}),
-    "estimator_model": ({"estimator_model": "design"}, {"tables", "figures", *SUMMARY}),
-    "toy.repetitions": ({"toy": {"repetitions": 21}}, {*TOY, *SUMMARY}),
-    "figures.figure-2": (
-        {"figures": {"figure-2": {"negatives": [10, 200, 500, 5000]}}},
-        {*TOY, *SUMMARY},
-    ),
-    "no figure-5": ({"figures": {"figure-5": False}}, {"figures", *SUMMARY}),
-    "no toy": ({"toy": False}, SUMMARY),
 }
 AFTER_METRICS = {*jobs("sample"), *LATER, *TOY}
 """What runs code of the library beside that of training."""
 ALL = {"verify", *SPLIT, *IMPORTED, *AFTER_METRICS}
 FILE_EDITS = {
     "src/sampled_metrics/core/metrics.py": AFTER_METRICS,
-    # nobody has it
+    "src/sampled_metrics_study/recommenders/ease.py": AFTER_METRICS,  # nobody has it
     "src/sampled_metrics_study/recommenders/ials.py": {*made("X"), *AFTER_METRICS},
     "src/sampled_metrics_study/recommenders/models.py": ALL,
+    "src/sampled_metrics/core/ranks/exact.py": ALL,
+    "src/sampled_metrics/ranking/split.py": ALL,
+    "src/sampled_metrics_study/templates/summary.html": AFTER_METRICS,
     "scripts/tables.py": {"tables", *SUMMARY},
     "scripts/train.py": made("X", "Y"),
     "workflow/report/table-3.rst": SUMMARY,
-    "src/sampled_metrics/ranking/split.py": ALL,
-    "src/sampled_metrics_study/recommenders/ease.py": AFTER_METRICS,
-    "src/sampled_metrics/core/ranks/exact.py": ALL,
-    "src/sampled_metrics_study/templates/summary.html": AFTER_METRICS,
+    "envs/environment.yaml": set(),
 }
 
 
@@ -237,7 +239,8 @@ def test_a_page_says_that_results_had_another_config(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_after_other_files_of_ones_own(project: Project) -> None:
+@pytest.mark.parametrize("keeps_time", [False, True])
+def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> None:
     """By what a file holds, if size and time are the same, as after `cp -p` or rsync."""
     ranks = project.folder / RANKS
     events = project.folder / "made-up.zip"
@@ -247,6 +250,25 @@ def test_after_other_files_of_ones_own(project: Project) -> None:
     assert ranks.stat().st_size == times[ranks].st_size
     assert ranks.read_text(encoding="utf-8") != text
     archive(events, ratings(seed=2))
-    for path, before in times.items():
+    for path, before in times.items() if keeps_time else ():
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert planned(project) == {"verify", *SPLIT, *IMPORTED}
+
+
+@pytest.mark.slow
+def test_after_an_edit_of_a_class_of_ones_own(project: Project) -> None:
+    """That of docs/own-study.md."""
+    [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
+    path = project.folder / "mine/models.py"
+    path.parent.mkdir()
+    path.write_text(module, encoding="utf-8")
+    edit(project, {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}})
+    models = [f"results/made-up/models/{name}.npz" for name in ("W", "X")]
+    ran = project.snakemake(*models, "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.findall(r"^train \w+ on made-up$", ran.stderr, re.MULTILINE) == ["train W on made-up"]
+    assert planned(project, *models) == set()
+    path.write_text(f"{module}# edited\n", encoding="utf-8")
+    assert planned(project, *models) == set()
+    path.write_text(f"{module}EDITED = 1\n", encoding="utf-8")
+    assert planned(project, *models) == {"train W"}
