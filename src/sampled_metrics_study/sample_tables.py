@@ -137,11 +137,13 @@ def verdicts_layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
         columns = {
             "Pair": tables.pair_names(part),
             "Metric": part["metric"].map(metric_name),
-            "Exact order": is_decided.map({True: "decided", False: "undecided"}),
+            "Exact order": (part["better"] + " is better").where(is_decided, "undecided"),
         }
         for name in ("right", "undecided", "wrong"):
             columns[name.capitalize()] = (100 * part[name]).map("{:.0f}".format)
-        sections.append((_heading(m), pd.DataFrame(columns)))
+        count = f"repetitions: {part['repetitions'].iloc[0]}"
+        heading = f"{_heading(m)}, {count}" if m is not None else count
+        sections.append((heading, pd.DataFrame(columns)))
     return sections
 
 
