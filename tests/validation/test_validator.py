@@ -234,7 +234,8 @@ def test_a_step_is_the_number_that_the_loop_has():
     rng = np.random.default_rng(5)
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
     for step, gain in {3: 0, 6: 2, 9: 2}.items():
-        validate(scores_by_gain(gain, rng), step=step)
+        result = validate(scores_by_gain(gain, rng), step=step)
+    assert (result.epoch, result.reference) == (9, 6)
     assert validate.contenders == [6, 9]
     assert validate(scores_by_gain(2, rng)).epoch == 10
     for step in (10, 1.5):
