@@ -141,9 +141,7 @@ def verdicts_layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
         }
         for name in ("right", "undecided", "wrong"):
             columns[name.capitalize()] = (100 * part[name]).map("{:.0f}".format)
-        count = f"repetitions: {part['repetitions'].iloc[0]}"
-        heading = f"{_heading(m)}, {count}" if m is not None else count
-        sections.append((heading, pd.DataFrame(columns)))
+        sections.append((_heading(m), pd.DataFrame(columns)))
     return sections
 
 

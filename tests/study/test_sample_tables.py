@@ -129,7 +129,7 @@ def test_several_sizes_are_parts_and_repetitions_are_at_most_those_of_the_study(
     assert verdicts["negatives"].unique().tolist() == [5, 10]
     assert (verdicts["repetitions"] == 1).all()
     headings = [heading for heading, _ in sample_tables.verdicts_layout(verdicts, inputs)]
-    assert headings == ["m = 5, repetitions: 1", "m = 10, repetitions: 1"]
+    assert headings == ["m = 5", "m = 10"]
 
 
 def test_a_single_recommender_has_intervals_and_no_verdicts() -> None:
