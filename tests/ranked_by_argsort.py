@@ -56,6 +56,18 @@ def by_argsort(scores, training, held_out) -> list[tuple[int, int]]:
     return ranks
 
 
+def added_in_order(users, items):
+    """The scores in double precision, term by term in the order of the factors.
+
+    `sum` is not used, as it may compensate for rounding.
+    """
+    scores = np.zeros((len(users), len(items)))
+    for user, item in np.ndindex(*scores.shape):
+        for left, right in zip(users[user].tolist(), items[item].tolist(), strict=True):
+            scores[user, item] += float(left) * float(right)
+    return scores
+
+
 def rows(table: ExactRanks) -> list[tuple[int, int]]:
     """Above and tied of each user."""
     return list(zip(table.above.tolist(), table.tied.tolist(), strict=True))

@@ -12,7 +12,6 @@ from ranked_by_argsort import by_argsort, rows
 
 import sampled_metrics as sm
 from sampled_metrics.ranking import rank
-from sampled_metrics.ranking.inputs import Device
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 RNG = np.random.default_rng(1)
@@ -51,23 +50,12 @@ def doubles(factors: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
     return tuple(part.astype(np.float64) for part in factors)
 
 
-@pytest.mark.parametrize(
-    ("kind", "scale"), [(np.float32, 1.0), (np.float32, 1e-30), (np.float64, 1.0)]
-)
-def test_counts_by_factors_are_those_of_numpy(on_device: str, kind: type, scale: float) -> None:
-    factors = tuple((scale * part).astype(kind) for part in FACTORS)
-    expected = sm.rank(doubles(factors), TRAINING, HELD_OUT)
-    table = sm.rank(tuple(array_of(on_device, part) for part in factors), TRAINING, HELD_OUT)
-    assert table.to_frame().equals(expected.to_frame())
-    assert expected.tied.sum() > USERS
-
-
 @pytest.mark.parametrize("d", [1, 40])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
     """float32 products decide most ranks of such factors wrongly.
 
-    tests/ranking/test_device_factors.py shows it.
+    tests/ranking/test_device_factors.py shows it. Parameters of torch have gradients.
     """
     digits = RNG.integers(-2, 3, (ITEMS, d)) * float(np.finfo(kind).eps)
     factors = (
@@ -76,19 +64,6 @@ def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
     )
     table = sm.rank(tuple(array_of(on_device, part) for part in factors), TRAINING, HELD_OUT)
     assert table.to_frame().equals(sm.rank(doubles(factors), TRAINING, HELD_OUT).to_frame())
-
-
-@pytest.mark.parametrize("library", ["torch", "jax"])
-def test_factors_on_the_cpu_need_no_namespace(
-    library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tensors = tuple(array_of(library, part.astype(np.float32)) for part in WHOLE)
-    if any(map(rank.is_on_device, tensors)):
-        pytest.skip("the arrays are on a GPU")
-    monkeypatch.setattr(Device, "__init__", None)
-    assert rows(sm.rank(tensors, TRAINING, HELD_OUT)) == by_argsort(
-        WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT
-    )
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float16, np.bool_])
@@ -118,18 +93,6 @@ def test_bfloat16(library: str) -> None:
     assert rows(sm.rank(factors, TRAINING, HELD_OUT)) == rows(expected)
     scores = short(FACTORS[0] @ FACTORS[1].T)
     assert rows(sm.rank(scores, TRAINING, HELD_OUT)) == by_argsort(read(scores), TRAINING, HELD_OUT)
-
-
-def test_gradients_are_left_out() -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    layers = [torch.nn.Parameter(array_of("torch", part.astype(np.float32))) for part in WHOLE]
-    expected = by_argsort(WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT)
-    assert rows(sm.rank(tuple(layers), TRAINING, HELD_OUT)) == expected
-    assert rows(sm.rank(layers[0] @ layers[1].T, TRAINING, HELD_OUT)) == expected
-    assert (
-        rows(sm.rank(lambda users: layers[0][users] @ layers[1].T, TRAINING, HELD_OUT)) == expected
-    )
-    assert all(part.requires_grad for part in layers)
 
 
 def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -> None:

@@ -55,17 +55,6 @@ def test_ranks_among_all_are_those_of_pykeen(graphs, model) -> None:
     np.testing.assert_array_equal(exact.candidates, candidates)
 
 
-def test_negatives_are_among_the_candidates(graphs, model) -> None:
-    training, test = graphs
-    known = example.known_tails(test, [training])
-    exact = example.among_all(model, test, known)
-    sampled = example.among_negatives(model, test, [training], known)
-    assert (sampled.x <= exact.above).all()
-    # at least as many are above in the sample as are left when all others are drawn
-    assert (sampled.x >= exact.above - (exact.candidates - 1 - example.NEGATIVES)).all()
-    np.testing.assert_array_equal(sampled.candidates, exact.candidates)
-
-
 def test_all_stages_give_the_exact_metrics(graphs, model, monkeypatch) -> None:
     training, test = graphs
     known = example.known_tails(test, [training])

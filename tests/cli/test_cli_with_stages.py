@@ -1,6 +1,5 @@
 """The commands of staged ranks, which write files that the other commands read."""
 
-import io
 import json
 import os
 import re
@@ -27,11 +26,10 @@ SCORES[np.arange(USERS), HELD_OUT] += 0.4
 TRAINING = (RNG.random((USERS, ITEMS)) < 0.1) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
 EXACT = sm.rank(SCORES, TRAINING, HELD_OUT, user_ids=[f"u{user}" for user in range(USERS)])
 MODULE = """
-import itertools, time, warnings
+import itertools, time
 import numpy as np
 scores = np.load("scores.npy")
 calls = []
-number = 3
 numbers = itertools.count(1)  # whose next() is atomic: calls are made by several threads
 def score(users, items):
     return scores[[int(user[1:]) for user in users], [int(item[1:]) for item in items]]
@@ -51,12 +49,6 @@ class Leaves:
         raise self.error
 def leaves(users, items):
     return [Leaves(SystemExit(0))] * len(users)
-async def waits(users, items):
-    return score(users, items)
-def is_careless(users, items):
-    warnings.warn("a warning of mine")
-    open("items.txt")  # is never closed
-    return score(users, items)
 def hangs(users, items):
     call = next(numbers)
     with open("calls", "a") as file:
@@ -113,71 +105,35 @@ def test_ranks_are_those_of_the_function(run):
     assert (above[is_beaten] >= 10).all()
 
 
-def test_threads_an_order_and_all_candidates(run):
+def test_parts_with_an_order_and_threads_join_to_all_candidates(run):
+    """Their values are the exact ones, also by group of a file and after the help's examples."""
     np.save("order.npy", np.arange(ITEMS))
-    assert stages(run, "--concurrency", 4, "--order", "order.npy", "--depth", "none").code == 0
-    ended = run("evaluate", "x.npz", "--metrics", "recall@10", "--json")
-    assert ended.code == 0
-    [row] = json.loads(ended.out)["rows"]
-    assert row["value"] == pytest.approx(EXACT.mean(sm.metric("recall@10")), abs=1e-14)
-
-
-def test_tables_with_another_sign_between_the_fields(run):
-    for name in ("train.csv", "test.csv"):
-        Path(name).write_text(Path(name).read_text().replace(",", " "))
-    ended = stages(run)
-    assert ended.code == 1
-    assert "--separator" in ended.err
-    assert stages(run, "--separator", " ").code == 0
-
-
-def test_parts_join_and_commands_that_take_no_staged_ranks_say_which_do(run):
-    stages(run)
+    options = ("--concurrency", 4, "--order", "order.npy", "--depth", "none")
+    for part in (1, 2):
+        assert stages(run, *options, "--part", f"{part}/2", output=f"part{part}.npz").code == 0
+    assert run("concat", "part1.npz", "part2.npz", "-o", "x.npz").code == 0
+    groups = {f"u{user}": ("young", "old")[user % 2] for user in range(USERS)}
+    pd.Series(groups, name="age").rename_axis("user").to_csv("users.csv")
+    shown = ["--groups", "users.csv:age", "--metrics", "recall@10", "--json"]
+    rows = json.loads(run("evaluate", "x.npz", *shown).out)["rows"]
+    table = sm.evaluate(EXACT, metrics="recall@10", groups=groups)
+    expected = dict(zip(table["group"], table["value"], strict=True))
+    assert {row["group"]: row["value"] for row in rows} == pytest.approx(expected, abs=1e-12)
     helps = "".join(run(command, "--help").out for command in ("stages", "concat"))
     examples = re.findall(r"^  sampled-metrics (.*)$", helps, flags=re.MULTILINE)
     assert len(examples) == 3
-    for part in (1, 2):
-        assert stages(run, "--part", f"{part}/2", output=f"part{part}.npz").code == 0
-    assert run("concat", "part1.npz", "part2.npz", "-o", "joined.npz").code == 0
-    tables = {}
-    for file in ("x.npz", "joined.npz"):
-        out = run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv").out
-        tables[file] = pd.read_csv(io.StringIO(out))
-    pd.testing.assert_frame_equal(tables["joined.npz"], tables["x.npz"], rtol=1e-12)
-    for line in ("correct x.npz", "expect x.npz --negatives 9"):
-        refused = run(*line.split())
-        assert refused.code == 1
-        assert "has staged ranks" in refused.err
-        assert refused.err.count("\n") == 1
+    Path("x.npz").unlink()
     for example in examples:
         assert run(*example.split()).code == 0, example
 
 
-def test_groups_of_users_are_those_of_a_file(run):
-    """Staged ranks have no column of groups; exact ranks beside them have the same groups."""
-    assert stages(run, "--depth", "none").code == 0
-    groups = {f"u{user}": ("young", "old")[user % 2] for user in range(USERS)}
-    pd.Series(groups, name="age").rename_axis("user").to_csv("users.csv")
-    options = ["--groups", "users.csv:age", "--metrics", "recall@10", "--json"]
-    rows = json.loads(run("evaluate", "x.npz", *options).out)["rows"]
-    values = {row["group"]: row["value"] for row in rows}
-    table = sm.evaluate(EXACT, metrics="recall@10", groups=groups)
-    expected = dict(zip(table["group"], table["value"], strict=True))
-    assert values == pytest.approx(expected, abs=1e-12)
-    compared = run("compare", "x.npz", "exact.csv", *options)
-    assert compared.code == 0
-    assert {row["conclusion"] for row in json.loads(compared.out)["rows"]} == {"undecided"}
+def test_groups_in_a_file_with_a_user_twice_are_refused(run):
+    assert stages(run).code == 0
     Path("bad.csv").write_text("user,age\nu1,x\nu1,y\n")
-    for where, says in (
-        ("bad.csv:town", "column town"),
-        ("bad.csv:age", "twice"),
-        ("gone.csv:age", "gone.csv: "),
-    ):
-        refused = run("evaluate", "x.npz", "--groups", where)
-        assert refused.code == 1
-        file, _ = where.split(":")
-        assert refused.err.startswith(f"error: {file}")
-        assert says in refused.err
+    refused = run("evaluate", "x.npz", "--groups", "bad.csv:age")
+    assert refused.code == 1
+    assert refused.err.startswith("error: bad.csv")
+    assert "twice" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -242,23 +198,19 @@ def wait_until(is_so, seconds=60):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(
-    "package", ["sampled_metrics.cli.commands", "numpy", "sampled_metrics.stages.rank"]
-)
-def test_an_interruption_while_modules_are_imported_is_one_line(package):
-    """The process interrupts itself where a module is looked for."""
-    Path("sitecustomize.py").write_text(f"""
+def test_an_interruption_while_modules_are_imported_is_one_line():
+    """The process interrupts itself where numpy is looked for; it is the slowest import."""
+    Path("sitecustomize.py").write_text("""
 import os, signal, sys
 class Interrupts:
     def find_spec(self, name, path=None, target=None):
-        if name == {package!r}:
+        if name == "numpy":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupts())
 """)
-    options = ("--score", "mine:score", "--ranker", "mine", *FILES, "-o", "x.npz")
-    command = (*PROGRAM, "stages", *options)
+    command = (*PROGRAM, "stages", "--score", "mine:score", "--ranker", "mine", *FILES)
     process = subprocess.run(
-        command,
+        (*command, "-o", "x.npz"),
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": os.getcwd()},
@@ -267,57 +219,26 @@ sys.meta_path.insert(0, Interrupts())
     assert (process.returncode, process.stderr.strip()) == (130, "error: interrupted")
 
 
-def test_warnings_of_others_are_shown_as_python_shows_them(run):
-    """Once for each line that warns, and none of files that are left open."""
-    options = ("--score", "mine:is_careless", "--ranker", "mine", *FILES, "-o", "x.npz")
-    process = subprocess.run((*PROGRAM, "stages", *options), capture_output=True, text=True)
-    assert (process.returncode, process.stderr) == (0, "a warning of mine\n")
-
-
-def test_a_file_of_another_ranker_is_refused_and_one_of_the_same_name_is_read(run):
-    assert stages(run).code == 0
-    refused = stages(run, ranker="another model")
-    assert refused.code == 1
-    assert "ranker is mine there, and another model here" in refused.err
-    Path("mine.py").write_text(MODULE + "# a comment more\n")
-    sys.modules.pop("mine")
-    assert stages(run).code == 0
-    assert run("stages", "--score", "mine:score", *FILES, "-o", "x.npz").code == 2
-
-
 @pytest.mark.parametrize(
     ("code", "options", "says"),
     [
-        (2, {"score": "mine"}, "MODULE:FUNCTION"),
-        (2, {"score": "nothing:score"}, "--score nothing:score: "),
-        (
-            1,
-            {"score": "broken:score"},
-            "--score broken:score: broken.py, line 2: ZeroDivisionError",
-        ),
-        (2, {"score": "mine:other"}, "mine has no other"),
-        (2, {"score": "mine:number"}, "is not a function"),
-        (1, {"score": "mine:leaves"}, "the function of scores fails with SystemExit: 0"),
-        (
-            1,
-            {"score": "mine:leaves", "--concurrency": "3"},
-            "the function of scores fails with SystemExit: 0",
-        ),
-        (1, {"score": "mine:waits", "--concurrency": "3"}, "coroutine"),
-        (1, {"score": "mine:fails"}, "--score mine:fails: mine.py, line 11: TimeoutError"),
-        (2, {"output": "x.csv"}, "x.csv: "),
-        (2, {"--part": "3/2"}, "'3/2'"),
-        (2, {"--depth": "0"}, "depth must be"),
-        (1, {"--order": "items.txt"}, "items.txt: "),
+        pytest.param(2, {"score": "nothing:score"}, "nothing", id="no module"),
+        pytest.param(1, {"score": "broken:score"}, "broken.py, line 2", id="module with an error"),
+        pytest.param(1, {"score": "mine:leaves"}, "SystemExit", id="leaves"),
+        pytest.param(1, {"score": "mine:fails"}, "mine.py, line 10: TimeoutError", id="fails"),
+        pytest.param(2, {"output": "x.csv"}, "x.csv", id="other format"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_no_file(run, code, options, says):
-    arguments = {name: value for name, value in options.items() if not name.startswith("-")}
-    words = [
-        word for name, value in options.items() if name.startswith("-") for word in (name, value)
-    ]
-    refused = stages(run, *words, **arguments)
+    refused = stages(run, **options)
     assert refused.code == code
     assert refused.err.count("\n") == 1
     assert says in refused.err
     assert not list(Path().glob("x.*"))
+
+
+def test_a_file_of_another_ranker_is_refused(run):
+    assert stages(run).code == 0
+    refused = stages(run, ranker="another model")
+    assert refused.code == 1
+    assert "another model" in refused.err

@@ -65,31 +65,6 @@ def test_the_turned_orders_are_those_of_the_printed_values() -> None:
             assert row.right + row.undecided + row.wrong == row.pairs
 
 
-@pytest.mark.parametrize("place", range(len(pd.read_csv(EVIDENCE["ORDERS"]))))
-def test_no_more_pairs_are_ordered_than_have_intervals_apart(place: int) -> None:
-    """A verdict takes wider intervals than those of the file.
-
-    So it orders no pair whose intervals meet here.
-    """
-    orders = pd.read_csv(EVIDENCE["ORDERS"]).iloc[place]
-    if pd.isna(orders["right"]):
-        pytest.skip("the file has no verdict on this table")
-    table = pd.read_csv(EVIDENCE["PRINTED"], dtype={"n": str}, keep_default_na=False)
-    names = ["source", "dataset", "n", "m"]
-    rows = table[(table[names].astype(str) == orders[names].astype(str)).all(axis="columns")]
-    right = 0
-    wrong = 0
-    for _, models in rows.groupby("metric"):
-        for (_, model), (_, rival) in itertools.permutations(models.iterrows(), 2):
-            is_above = any(
-                model[f"{shape}_low"] > rival[f"{shape}_high"] for shape in ("free", "decreasing")
-            )
-            right += is_above and model["true"] > rival["true"]
-            wrong += is_above and model["true"] < rival["true"]
-    assert 0 <= orders["right"] <= right
-    assert 0 <= orders["wrong"] <= wrong
-
-
 @pytest.mark.slow
 def test_the_files_from_ranks_are_made_again() -> None:
     for path, rows in EVIDENCE["rank_tables"]().items():
@@ -110,38 +85,3 @@ def test_rows_of_printed_values_are_made_again(source: str) -> None:
     lines = pd.DataFrame(rows).to_csv(index=False).splitlines()
     stored = EVIDENCE["PRINTED"].read_text(encoding="utf-8").splitlines()
     assert lines == [stored[0], *(line for line in stored if line.startswith(f"{source},"))]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "lastfm-S3-Rec",
-        pytest.param("trained/latest-small-implicit-BPR", marks=pytest.mark.slow),
-    ],
-)
-def test_a_row_of_the_files_is_what_the_ranks_say(name: str) -> None:
-    """The shares of ranks up to 10 are counted here.
-
-    The intervals are those of `correct`, and hold the true value.
-    """
-    path = EVIDENCE["FOLDER"] / f"{name}.csv.gz"
-    ranks = pd.read_csv(path)
-    row = EVIDENCE["case_of"](path).row
-    assert row["true"] == pytest.approx((ranks["exact_rank"] <= 10).mean(), abs=5e-5)
-    assert row["sampled"] == pytest.approx((ranks["sampled_rank"] <= 10).mean(), abs=5e-5)
-    table = pd.read_csv(EVIDENCE["OF_RANKS"]).set_index(["source", "dataset", "model"])
-    stored = table.loc[row["source"], row["dataset"], row["model"]]
-    for column in (
-        "free_low",
-        "free_high",
-        "decreasing_low",
-        "decreasing_high",
-        "true",
-        "sampled",
-        "users",
-        "n",
-        "m",
-    ):
-        assert stored[column] == pytest.approx(row[column]), column
-    assert row["holds_free"]
-    assert row["holds_decreasing"]

@@ -16,6 +16,7 @@ def texts(notebook: Any) -> list[str]:
     return [output.data.get("text/plain", "plot") for output in outputs]
 
 
+@pytest.mark.slow
 def test_the_notebook_has_the_outputs_of_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DOCS)
     monkeypatch.syspath_prepend(DOCS)  # as Jupyter does

@@ -81,27 +81,3 @@ def test_the_table_has_every_covered_pair_and_what_its_intervals_hold() -> None:
         assert ((low <= true + half) & (true - half <= high)).equals(
             table[f"holds_{shape}"].astype(bool)
         )
-
-
-@pytest.mark.parametrize(
-    ("source", "dataset"),
-    [
-        ("He et al. 2017 NCF weights (recomputed)", "ml-1m"),
-        ("Petrov & Macdonald 2022", "ml-1m"),
-    ],
-    ids=["one value", "two values"],
-)
-def test_intervals_of_the_table_are_those_of_today(source, dataset) -> None:
-    text = dict.fromkeys((*SETTING, "sampled", "true"), str)
-    pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
-    pairs = pairs[EVIDENCE["is_covered"](pairs)]
-    table = pd.read_csv(EVIDENCE["PRINTED"], dtype=text, keep_default_na=False)
-    cases, kept = (
-        rows[(rows["source"] == source) & (rows["dataset"] == dataset)] for rows in (pairs, table)
-    )
-    setting = cases[list(SETTING)].iloc[0].to_dict()
-    rows = pd.DataFrame(EVIDENCE["compared"](setting, cases)[0])
-    for name in ("free_low", "free_high", "decreasing_low", "decreasing_high"):
-        assert rows[name].tolist() == pytest.approx(kept[name].tolist(), abs=2e-6)
-    for name in ("model", "metric", "holds_free", "holds_decreasing"):
-        assert rows[name].tolist() == kept[name].tolist()

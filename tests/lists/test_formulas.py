@@ -135,48 +135,22 @@ def test_article_ndcg_of_a_user_without_relevant_items_is_0():
     assert of_complete("ndcg", lists).tolist() == [0, 1 / LOG2_3]
 
 
-@pytest.mark.parametrize("label", ["ndcg", "precision", "recall", "f1", "ap"])
-@pytest.mark.parametrize("k", [2, 3, 4, 8])
-def test_article_a_list_shorter_than_k_is_one_with_items_that_are_not_relevant(label, k):
-    short, padded = of_complete(f"{label}@{k}", [[3, 0, 1], [3, 0, 1, 0, 0]])
-    assert short == padded > 0
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 5, 9])
-def test_article_f1_is_the_harmonic_mean_of_precision_and_recall(k):
-    lists = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
-    pairs = zip(
-        of_complete(f"precision@{k}", lists), of_complete(f"recall@{k}", lists), strict=True
-    )
-    harmonic = [
-        2 / (1 / precision + 1 / recall) if precision > 0 else 0 for precision, recall in pairs
-    ]
-    assert of_complete(f"f1@{k}", lists) == pytest.approx(harmonic, rel=1e-14)
-
-
 # --- by hand ------------------------------------------------------------------------------------
 
+
 BY_HAND = {
-    "mrr": 1 / 2,
     "mrr@1": 0,
-    "precision@3": 2 / 3,
     "precision@10": 3 / 10,
-    "hit-rate@1": 0,
     "hit-rate@2": 1,
-    "recall@3": 2 / 5,
     "f1@3": 2 * 2 / (3 + 5),
     "ap": (1 / 2 + 2 / 3 + 3 / 5) / 5,
     "ap@4": (1 / 2 + 2 / 3) / 4,
     "dcg": 3 / LOG2_3 + 1 / 2 + 2 / log2(6),
-    "dcg@2": 3 / LOG2_3,
     "dcg-exp@3": 7 / LOG2_3 + 1 / 2,
     "ndcg": (3 / LOG2_3 + 1 / 2 + 2 / log2(6)) / (4 + 3 / LOG2_3 + 1 / log2(5) + 1 / log2(6)),
-    "ndcg@2": (3 / LOG2_3) / (3 + 3 / LOG2_3),
     "ndcg-exp@3": (7 / LOG2_3 + 1 / 2) / (7 + 7 / LOG2_3 + 3 / 2),
     "ndcg-log-2@3": (3 + 1 / LOG2_3) / (3 + 3 + 2 / LOG2_3),
-    "half-life-2": (3 / 2 + 1 / 4 + 2 / 16) / (3 + 3 / 2 + 2 / 4 + 1 / 8 + 1 / 16),
     "half-life-2@4": (3 / 2 + 1 / 4) / (3 + 3 / 2 + 2 / 4 + 1 / 8),
-    "rbp-0.8": 0.2 * (0.8 + 0.8**2 + 0.8**4),
     "rbp-0.5@3": 0.5 * (0.5 + 0.5**2),
 }
 """Values of the list 0, 3, 1, 0, 2, whose user has other items with the grades 3 and 1."""
@@ -197,11 +171,10 @@ def test_a_discount_beyond_double_precision_leaves_nothing():
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("half-life-1", "half-life is 1.0; it must be a finite number above 1"),
-        ("ndcg-log-0.5@10", "base is 0.5; it must be a finite number above 1"),
+        ("half-life-1", "half-life"),
+        ("ndcg-log-0.5@10", "base"),
         ("rbp-1", "between 0 and 1"),
-        ("rbp-0@10", "between 0 and 1"),
-        ("rbp-.", "not a number"),
+        ("rbp-.", "number"),
     ],
 )
 def test_a_parameter_that_is_not_allowed_is_refused(label, message):
@@ -241,23 +214,3 @@ def test_rank_biased_precision_is_a_loop(users, k):
     for listed, _ in users:
         by_loop.append(sum(0.2 * 0.8**place for place, grade in enumerate(listed[:k]) if grade > 0))
     assert user_values(f"rbp-0.8@{k}", users) == pytest.approx(by_loop, **CLOSE)
-
-
-NAMES = ["mrr", "ap", "precision", "recall", "f1", "hit-rate", "rbp-0.8", *DISCOUNTED]
-
-
-@given(users=USERS, k=CUTOFFS)
-def test_values_are_from_0_to_1_users_do_not_meet_and_the_ideal_order_is_best(users, k):
-    labels = [f"{name}@{k}" for name in NAMES]
-    ordered = [(sorted(listed, reverse=True), unlisted) for listed, unlisted in users]
-    ideal = [(sorted(listed + unlisted, reverse=True), []) for listed, unlisted in users]
-    has_relevant = [float(max(listed + unlisted) > 0) for listed, unlisted in users]
-    values_of_last = values_of_labels(labels, users[-1:])
-    values_of_ordered = values_of_labels(labels, ordered)
-    values_of_ideal = values_of_labels(labels, ideal)
-    for label, values in values_of_labels(labels, users).items():
-        assert ((values >= 0) & (values <= 1)).all(), label
-        assert values[-1:] == pytest.approx(values_of_last[label], **CLOSE), label
-        assert (values_of_ordered[label] >= values - 1e-12).all(), label
-        if label.partition("@")[0] in {"mrr", "ap", *DISCOUNTED}:
-            assert values_of_ideal[label] == pytest.approx(has_relevant), label

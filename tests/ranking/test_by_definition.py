@@ -6,21 +6,19 @@ factors are against scores that are added in order. tests/study/recommenders/tes
 has the models of the study.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from cases_by_definition import DRAWN, Case, require_definition, rows_of_users, small_blocks
+from cases_by_definition import DRAWN, Case, require_definition, small_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ranked_by_argsort import by_argsort, by_definition, rows
+from ranked_by_argsort import added_in_order, by_argsort, rows
 from scipy.sparse import csr_array, csr_matrix
 
 import sampled_metrics as sm
-from sampled_metrics.ranking import factors, rank
 
 
 def _strict(array: np.ndarray) -> Any:
@@ -90,15 +88,6 @@ def test_ranks_are_those_of_the_definition(
         require_definition(ranked, case, plain, data, kind)
 
 
-def added_in_order(users, items):
-    """The scores, term by term in the order of the factors, by Python's own floats."""
-    scores = np.zeros((len(users), len(items)))
-    for user, item in np.ndindex(*scores.shape):
-        terms = (left * right for left, right in zip(users[user], items[item], strict=True))
-        scores[user, item] = sum(terms, 0.0)
-    return scores
-
-
 @pytest.mark.parametrize("d", [1, 3, 40])
 def test_a_last_digit_of_factors_decides(d) -> None:
     rng = np.random.default_rng(d)
@@ -109,18 +98,6 @@ def test_a_last_digit_of_factors_decides(d) -> None:
     training[np.arange(20), held_out] = False
     table = sm.rank((users, items), training, held_out)
     assert rows(table) == by_argsort(added_in_order(users, items), training, held_out)
-
-
-def test_of_a_device_without_float64_the_factors_are_copied(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    case = Case(3, 12, 15)
-    monkeypatch.setattr(rank.Device, "has_float64", lambda device: False)
-    monkeypatch.setattr(rank, "_count_scores", None)  # nothing is counted there
-    tensors = tuple(_strict(array.astype(np.float32)) for array in case.factors)
-    with pytest.warns(UserWarning, match="held-out"):
-        table = sm.rank(tensors, case.training, case.held_out, user_ids=100 + np.arange(12))
-    assert rows_of_users(table) == by_definition(case.products, case.training, case.held_out)
 
 
 @pytest.mark.parametrize(
@@ -140,44 +117,3 @@ def test_factors_of_any_size_on_a_device_have_the_ranks_of_numpy(
     on_device = sm.rank(tuple(map(_strict, factors_of_host)), np.zeros((40, 90)), held_out)
     assert on_device.to_frame().equals(on_host.to_frame())
     assert on_host.tied.sum() > 10
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("exponent", [-1070, -140, -3, 0, 60, 1000])
-def test_factors_are_scaled_as_by_ldexp(kind, exponent):
-    """The largest is in [1/2, 1), and each number is rounded to float32 once."""
-    numbers = np.random.default_rng(3).uniform(-0.7, 0.7, (50, 7)).tolist()
-    with np.errstate(over="ignore", under="ignore"):
-        matrix = np.array(
-            [[math.ldexp(number, exponent) for number in line] for line in numbers]
-        ).astype(kind)
-    if not np.isfinite(matrix).all() or not matrix.any():
-        pytest.skip("the type has no such numbers")
-    largest = float(np.abs(matrix).max())
-    assert factors.largest_number(matrix) == largest
-    scale = math.frexp(largest)[1]
-    scaled, longest = factors.scaled_by(matrix, scale)
-    for line, scaled_line in zip(matrix.tolist(), scaled.tolist(), strict=True):
-        assert scaled_line == [np.float32(math.ldexp(number, -scale)) for number in line]
-    assert longest == pytest.approx(max(math.hypot(*line) for line in scaled.tolist()), rel=1e-12)
-
-
-def test_scores_between_the_thresholds_are_found():
-    rng = np.random.default_rng(6)
-    for height, width in ((1, 1), (3, 8), (5, 13), (2, 2100)):
-        scores = rng.integers(0, 9, (height, width)).astype(np.float32)
-        low = rng.integers(0, 6, (height, 1)).astype(np.float32)
-        high = low + rng.integers(0, 3, (height, 1)).astype(np.float32)
-        bits = np.ones((2, height + 1, -(-width // 8) * 8 + 8), dtype=bool)
-        certain, row, column = factors.compared(scores, low, high, bits)
-        above = [
-            sum(score > threshold for score in line)
-            for line, threshold in zip(scores, high, strict=True)
-        ]
-        between = [
-            (line, place)
-            for line, place in np.ndindex(height, width)
-            if low[line] <= scores[line, place] <= high[line]
-        ]
-        assert certain.tolist() == above
-        assert list(zip(row.tolist(), column.tolist(), strict=True)) == between

@@ -1,25 +1,10 @@
-"""Files of scores, ids and pairs: an address is none, and damage is refused."""
+"""Files of scores, ids and pairs: damage is refused."""
 
 import numpy as np
 import pytest
 from damaged_files import require_that_damage_is_refused
-from no_files import require_that_addresses_are_refused
 
-from sampled_metrics.ranking.inputs import read_array, read_ids, read_pairs
-
-READERS = {
-    "scores.csv": read_array,
-    "scores.npy": read_array,
-    "scores.npz": read_array,
-    "scores.parquet": read_array,
-    "ids.txt": read_ids,
-    "pairs.csv": read_pairs,
-}
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_an_address_is_no_file_and_is_not_fetched(name, tmp_path, monkeypatch):
-    require_that_addresses_are_refused(READERS[name], name, tmp_path, monkeypatch)
+from sampled_metrics.ranking.inputs import read_array
 
 
 @pytest.mark.parametrize("name", ["scores.npy", "scores.npz"])

@@ -27,7 +27,6 @@ from labelled import (
     ids_of_case,
     negative_forms,
 )
-from ranked_by_argsort import by_definition
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
@@ -91,71 +90,53 @@ def test_labels_that_others_do_not_have_are_refused(fault: str, argument: str) -
         assert "\n" not in str(caught.value)
 
 
+NUMBERS = [str(number) for number in sorted(range(12), key=str)]  # 0, 1, 10, 11, 2, …
+TWELVE = np.random.default_rng(2).random((3, 12))
+
+
 WRONG_SHAPES = {
     "a user more": (np.zeros((7, 8)), "user"),
-    "a user fewer": (np.zeros((5, 8)), "user"),
     "an item fewer": (np.zeros((6, 7)), "item"),
-    "a column of an index, or of padding": (np.insert(SCORES, 0, np.arange(6), axis=1), "padding"),
 }
 
 
-@pytest.mark.parametrize("argument", ["scores", "training", "held_out", "block"])
+@pytest.mark.parametrize("argument", ["scores", "training", "held_out"])
 @pytest.mark.parametrize("fault", WRONG_SHAPES)
 def test_shapes_agree_exactly(fault: str, argument: str) -> None:
     array, word = WRONG_SHAPES[fault]
     right = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT}
-    forms = [array, csr_array(array), pd.DataFrame(array)]
-    if argument == "block":
-        forms = [lambda block: array]
-        right["training"] = TRAINING
-    for form in forms:
+    for form in (array, csr_array(array), pd.DataFrame(array)):
         for ids in ({}, ids_of_case(WITH_IDS)):
-            if argument == "held_out" and fault == "a column of an index, or of padding":
-                continue
-            name = "scores" if argument == "block" else argument
             with pytest.raises(DataError, match=word):
-                sm.rank(**(right | {name: form}), **ids)
+                sm.rank(**(right | {argument: form}), **ids)
 
 
-NUMBERS = [str(number) for number in sorted(range(12), key=str)]  # 0, 1, 10, 11, 2, …
-TWELVE = np.random.default_rng(2).random((3, 12))
-TWELVE_PAIRS = pd.DataFrame({"user": [0, 1, 2], "item": [5, 6, 7]})
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array, pd.DataFrame])
-def test_labels_beside_a_matrix_without_labels_are_refused(form: Any) -> None:
+@pytest.mark.parametrize("argument", ["scores", "training", "held_out"])
+def test_a_matrix_without_labels_beside_labelled_ones_is_refused(argument: str) -> None:
     """Columns that are sorted as text are in another order than numbers."""
     labelled = pd.DataFrame(np.zeros((3, 12)), columns=NUMBERS)
-    with pytest.raises(DataError, match=r"training.* labels"):
-        sm.rank(labelled + TWELVE, form(np.zeros((3, 12))), TWELVE_PAIRS)
-    with pytest.raises(DataError, match=r"scores.* labels"):
-        sm.rank(form(TWELVE), labelled, TWELVE_PAIRS)
-    with pytest.raises(DataError, match=r"held_out.* labels"):
-        sm.rank(labelled + TWELVE, labelled, [5, 6, 7])
-    with pytest.raises(DataError, match=r"scores.* labels"):
-        sm.rank(lambda block: TWELVE[block], labelled, TWELVE_PAIRS)
-    in_order = sm.rank(TWELVE, np.zeros((3, 12)), TWELVE_PAIRS)
-    columns_by_text = pd.DataFrame(TWELVE, columns=range(12)).rename(columns=str)[NUMBERS]
-    by_label = sm.rank(columns_by_text, labelled, TWELVE_PAIRS)
+    pairs = pd.DataFrame({"user": [0, 1, 2], "item": [5, 6, 7]})
+    arguments = {"scores": labelled + TWELVE, "training": labelled, "held_out": pairs}
+    in_order = sm.rank(TWELVE, np.zeros((3, 12)), pairs)
+    columns_by_text = pd.DataFrame(TWELVE).rename(columns=str)[NUMBERS]
+    by_label = sm.rank(columns_by_text, labelled, pairs)
     assert by_label.above.tolist() == in_order.above.tolist()
+    places = [5, 6, 7] if argument == "held_out" else np.zeros((3, 12))
+    with pytest.raises(DataError, match=f"{argument}.* labels"):
+        sm.rank(**(arguments | {argument: places}))
 
 
 @pytest.mark.parametrize("ids", [[3, 2, 1, 0], ["1", "2", "3", "0"]])
 def test_indices_of_an_array_that_may_be_ids_are_refused(ids: list[Any]) -> None:
     """Item 1 is another one by index than by id."""
-    scores = np.random.default_rng(1).random((3, 4))
-    training = np.zeros((3, 4))
-    held_out = [1, 2, 0]
+    arrays = {"scores": np.eye(3, 4), "training": np.zeros((3, 4))}
     with pytest.raises(DataError, match=r"held_out"):
-        sm.rank(scores, training, held_out, item_ids=ids)
-    in_order = sm.rank(scores, training, held_out).above.tolist()
-    for other_ids in ([0, 1, 2, 3], list("abcd"), [11, 12, 13, 14]):
-        assert sm.rank(scores, training, held_out, item_ids=other_ids).above.tolist() == in_order
-    pairs = pd.DataFrame({"user": [0, 1, 2], "item": [ids[item] for item in held_out]})
-    assert sm.rank(scores, training, pairs, item_ids=ids).above.tolist() == in_order
-    negatives = [[3, 0], [3, 0], [3, 2]]
+        sm.rank(**arrays, held_out=[1, 2, 0], item_ids=ids)
+    pairs = pd.DataFrame({"user": [0, 1, 2], "item": ids[:3]})
+    assert sm.rank(**arrays, held_out=pairs, item_ids=ids).above.tolist() == [0, 0, 0]
+    negatives = [[3, 1], [3, 0], [3, 1]]
     with pytest.raises(DataError, match=r"negatives"):
-        sm.rank_among_negatives(scores, training, pairs, negatives=negatives, item_ids=ids)
+        sm.rank_among_negatives(**arrays, held_out=pairs, negatives=negatives, item_ids=ids)
 
 
 def test_numbers_as_labels_are_looked_up_in_ids_that_have_them() -> None:
@@ -165,71 +146,6 @@ def test_numbers_as_labels_are_looked_up_in_ids_that_have_them() -> None:
     pairs = pd.DataFrame({"user": range(6), "item": np.array(ids)[HELD_OUT]})
     table = sm.rank(labelled, TRAINING, pairs, item_ids=ids)
     assert table.above.tolist() == EXACT_COUNTS
-
-
-@pytest.mark.parametrize(
-    ("changes", "word"),
-    [
-        ({"scores": [*map(pd.Series, SCORES)]}, "DataFrame"),
-        ({"scores": lambda block: [*map(pd.Series, SCORES[block])]}, "DataFrame"),
-        ({"training": [*map(pd.Series, TRAINING)]}, "DataFrame"),
-        ({"training": pd.Series([5, 9], index=[3, 1])}, "training"),
-        ({"held_out": pd.Series(HELD_OUT, pd.Index(range(6), name="item"))}, "table"),
-        ({"user_ids": pd.Series(USERS, index=[3, 1, 0, 2, 4, 5])}, "to_numpy"),
-        ({"scores": lambda block: 0.5}, "single number"),
-        ({"training": pd.DataFrame({"u": [1], "i": [2]})}, "labels"),
-        ({"scores": (pd.DataFrame(FACTORS[0], columns=list("abc")), FACTORS[1])}, None),
-        (
-            {
-                "scores": (
-                    pd.DataFrame(FACTORS[0], columns=list("abc")),
-                    pd.DataFrame(FACTORS[1], columns=list("acb")),
-                )
-            },
-            "columns",
-        ),
-    ],
-)
-def test_what_the_contract_does_not_have_is_refused(changes: Any, word: str | None) -> None:
-    arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
-    if word is None:
-        assert sm.rank(**arguments).above.tolist() == EXACT_COUNTS
-        return
-    with pytest.raises(DataError, match=word):
-        sm.rank(**arguments)
-
-
-@pytest.mark.parametrize("column", ["label", "Rating", "relevance", "click", "weight"])
-@pytest.mark.parametrize("values", [[1, 0], [2.5, -1], ["1", "0"], [True, False]])
-def test_rows_of_pairs_that_are_no_events_are_refused(column: str, values: list[Any]) -> None:
-    pairs = pd.DataFrame({"user": [0, 1], "item": [2, 3], column: values})
-    for name in ("training", "held_out"):
-        arguments = {"training": np.zeros((2, 4)), "held_out": [1, 1]} | {name: pairs}
-        with pytest.raises(DataError, match=f"{name}, row 2: {column} is"):
-            sm.rank(np.zeros((2, 4)), **arguments)
-    events = pairs.assign(**{column: 1})
-    assert sm.rank(np.zeros((2, 4)), events, [1, 1]).candidates.tolist() == [3, 3]
-    negatives = pairs.assign(item=0)
-    sm.rank_among_negatives(np.zeros((2, 4)), np.zeros((2, 4)), [1, 1], negatives=negatives)
-
-
-@pytest.mark.parametrize(
-    ("negatives", "word"),
-    [
-        (pd.DataFrame([[0, 2]] * 6, index=USERS), "item"),
-        (pd.Series([[0, 2]] * 6), "negatives"),
-        (np.zeros((5, 2), int), "negatives"),
-        ({user: [5] for user in USERS[:5]}, "negatives"),
-        ({"x": [5]}, "'x'"),
-        (csr_array((6, 8)), "negatives"),
-        (2.5, "number"),
-    ],
-)
-def test_negatives_in_another_form_are_refused(negatives: Any, word: str) -> None:
-    with pytest.raises(DataError, match=word):
-        sm.rank_among_negatives(
-            SCORES, TRAINING, HELD_OUT, negatives=negatives, **ids_of_case(WITH_IDS)
-        )
 
 
 def test_held_out_items_of_users_may_be_missing_or_several() -> None:
@@ -244,56 +160,55 @@ def test_held_out_items_of_users_may_be_missing_or_several() -> None:
     assert (table.user.tolist(), table.above.tolist()) == ([0, 2], [2, 0])
 
 
-# --- legal matrices ---
+FACTOR_COLUMNS = (
+    pd.DataFrame(FACTORS[0], columns=list("abc")),
+    pd.DataFrame(FACTORS[1], columns=list("acb")),
+)
 
 
-def legal_scores(users: int, items: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Scores that a model may give, and that look like something else."""
-    normal = rng.normal(size=(users, items))
-    return {
-        "unit vectors": np.eye(users, items),
-        "the first user has 0, 1, 2, …": np.vstack([np.arange(items), normal[1:]]),
-        "the first item has 0, 1, 2, …": np.column_stack([np.arange(users), normal[:, 1:]]),
-        "the last item has 1, 2, 3, …": np.column_stack([normal[:, 1:], 1 + np.arange(users)]),
-        "the first item has times": np.column_stack(
-            [1.7e9 + 1000 * rng.permutation(users), normal[:, 1:]]
-        ),
-        "the first item has prices": np.column_stack(
-            [rng.permutation(10 * users)[:users], normal[:, 1:]]
-        ),
-        "a cold first user": np.vstack([rng.permutation(items), normal[1:]]),
-        "whole numbers": rng.integers(0, 2 * items, (users, items)).astype(float),
-        "star ratings": rng.integers(1, 6, (users, items)).astype(float),
-    }
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"scores": [*map(pd.Series, SCORES)]}, "DataFrame"),
+        ({"scores": lambda block: [*map(pd.Series, SCORES[block])]}, "DataFrame"),
+        ({"scores": FACTOR_COLUMNS}, "columns"),
+        ({"held_out": pd.Series(HELD_OUT, pd.Index(range(6), name="item"))}, "table"),
+        ({"user_ids": pd.Series(USERS, index=[3, 1, 0, 2, 4, 5])}, "to_numpy"),
+    ],
+)
+def test_labels_at_places_that_the_contract_does_not_have_are_refused(
+    changes: Any, word: str
+) -> None:
+    arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
+    with pytest.raises(DataError, match=word):
+        sm.rank(**arguments)
 
 
-@pytest.mark.parametrize("shape", [(1, 2), (2, 2), (2, 6), (3, 5), (12, 8)])
-def test_legal_matrices_are_taken(shape: tuple[int, int]) -> None:
-    """The last item of the catalogue is in no event."""
-    users, items = shape
-    rng = np.random.default_rng(shape)
-    held_out = rng.integers(max(items - 1, 1), size=users)
-    is_held_out = np.arange(items) == held_out[:, np.newaxis]
-    training = (rng.random(shape) < 0.3) & ~is_held_out
-    training[:, -1] = False
-    user, item = np.nonzero(training)
-    pair_tables = [
-        pd.DataFrame({"user": user, "item": item}),
-        pd.DataFrame({"user": range(users), "item": held_out}),
-    ]
-    for name, scores in legal_scores(users, items, rng).items():
-        counts = by_definition(scores, training, is_held_out)
-        forms = {
-            "array": (scores, {}),
-            "frame": (pd.DataFrame(scores), {}),
-            "sparse": (csr_array(scores), {}),
-            "factors": ((scores, np.eye(items)), {}),
-            "blocks of two users": (lambda block, scores=scores: scores[block], {"batch_size": 2}),
-        }
-        for form, (given_scores, options) in forms.items():
-            pairs = [training, held_out]
-            if form != "blocks of two users" and len(user):
-                pairs = pair_tables
-            table = sm.rank(given_scores, *pairs, **options)
-            ranks = [(row.candidates, row.above, row.tied) for row in table.to_frame().itertuples()]
-            assert ranks == [row[1:] for row in counts], (name, form)
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [("label", [1, 0]), ("Rating", [2.5, -1]), ("click", ["1", "0"]), ("weight", [True, False])],
+)
+@pytest.mark.parametrize("name", ["training", "held_out"])
+def test_rows_of_pairs_that_are_no_events_are_refused(name: str, column: str, values: Any) -> None:
+    pairs = pd.DataFrame({"user": [0, 1], "item": [2, 3], column: values})
+    arguments = {"training": np.zeros((2, 4)), "held_out": [1, 1]}
+    with pytest.raises(DataError, match=f"{name}, row 2: {column}"):
+        sm.rank(np.zeros((2, 4)), **(arguments | {name: pairs}))
+    negatives = pairs.assign(item=0)
+    sm.rank_among_negatives(np.zeros((2, 4)), **arguments, negatives=negatives)
+
+
+@pytest.mark.parametrize(
+    ("negatives", "word"),
+    [
+        (pd.DataFrame([[0, 2]] * 6, index=USERS), "item"),
+        (np.zeros((5, 2), int), "negatives"),
+        ({user: [5] for user in USERS[:5]}, "negatives"),
+        ({"x": [5]}, "'x'"),
+    ],
+)
+def test_negatives_in_another_form_are_refused(negatives: Any, word: str) -> None:
+    with pytest.raises(DataError, match=word):
+        sm.rank_among_negatives(
+            SCORES, TRAINING, HELD_OUT, negatives=negatives, **ids_of_case(WITH_IDS)
+        )

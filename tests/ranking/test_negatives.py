@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics import rank, rank_among_negatives
 from sampled_metrics.errors import ConfigError, DataError, Remark
-from sampled_metrics.ranking.negatives import distinct_numbers, draw_numbers
+from sampled_metrics.ranking.negatives import distinct_numbers
 
 RNG = np.random.default_rng(3)
 USERS = 60
@@ -42,16 +42,6 @@ def test_each_subset_of_distinct_numbers_is_as_likely() -> None:
         times_of_subsets = [times[subset] for subset in combinations(range(size), m)]
         assert stats.chisquare(times_of_subsets).pvalue > 0.001
         assert times.total() == 10_000
-
-
-def test_rows_get_the_same_numbers_in_one_call_as_in_several() -> None:
-    free = np.random.default_rng(2).integers(0, 40, 500)
-    row, number = draw_numbers(free, 9, streams_of(3))
-    assert np.bincount(row, minlength=500).tolist() == np.minimum(free, 9).tolist()
-    for ends in ([1, 2, 3, 300, 301], range(1, 500)):
-        streams = streams_of(3)
-        parts = [draw_numbers(sizes, 9, streams)[1] for sizes in np.split(free, ends)]
-        assert np.concatenate(parts).tolist() == number.tolist()
 
 
 @pytest.mark.parametrize("replacement", [False, True])
@@ -115,72 +105,6 @@ def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> 
 
 
 SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}
-NEARLY_ALL = [[1, 0, 1, 1, 1], [0] * 5]
-
-
-@pytest.mark.parametrize(
-    ("negatives", "changes", "message"),
-    [
-        (4, {}, "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw"),
-        (
-            2,
-            {"replacement": True, "training": NEARLY_ALL},
-            "user 0: 2 negatives cannot be drawn from 0 items$",
-        ),
-        ([[1], [3]], {"drop_held_out": True}, "user 0: has no negatives"),
-        ([[0, 1], [1, 3]], {"drop_held_out": True}, "item 0 is not a negative, but a training"),
-        (2.5, {}, "negatives must be their number"),
-        ({0: [2, 3], 1: [2, 1]}, {}, "user 1: item 1 is not a negative, but a training or held"),
-        ([[2, 2], [2, 3]], {}, "user 0: item 2 is there twice; give replacement=True"),
-        (3, {"scores": [[0, 0, np.nan, 0, 0]] * 2}, r"user 0 a score that is NaN or \+inf"),
-        (
-            3,
-            {"scores": (np.ones((2, 1)), np.full((5, 1), -np.inf))},
-            "user 0 a score that is not a finite",
-        ),
-    ],
-)
-def test_refuses(negatives, changes: dict, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        rank_among_negatives(**(SMALL | changes), negatives=negatives)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"negatives": 2, "drop_held_out": True}, "drop_held_out is for given negatives"),
-        ({"negatives": 0}, "negatives must be a whole number from 1 to"),
-        ({"negatives": 2, "seed": -1}, "seed must be a whole number from 0 to"),
-    ],
-)
-def test_refuses_options(options: dict, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        rank_among_negatives(**SMALL, **options)
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_lists_that_hold_the_held_out_items(several: bool) -> None:
-    """As published evaluations have them.
-
-    All items of a user beside one set of negatives are so many rows.
-    """
-    rng = np.random.default_rng(8)
-    held_out = np.zeros(SCORES.shape, dtype=bool)
-    number = 3 if several else 1
-    free = [rng.permutation(np.flatnonzero(~is_training)) for is_training in TRAINING]
-    for user, items in enumerate(free):
-        held_out[user, items[:number]] = True
-    lists = [rng.permutation(items[: number + 5]) for items in free]
-    with pytest.raises(DataError, match="drop_held_out"):
-        rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists)
-    ranks = rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists, drop_held_out=True)
-    assert ranks.negatives.tolist() == [5] * number * USERS
-    for x, user, item in zip(ranks.x, *held_out.nonzero(), strict=True):
-        negatives = np.setdiff1d(lists[user], np.flatnonzero(held_out[user]))
-        assert len(negatives) == 5
-        above = (SCORES[user, negatives] > SCORES[user, item]).sum()
-        tied = (SCORES[user, negatives] == SCORES[user, item]).sum()
-        assert above <= x <= above + tied
 
 
 @pytest.mark.parametrize("batch_size", [None, 7])
@@ -191,3 +115,45 @@ def test_held_out_items_that_are_masked_are_counted_in_one_warning(batch_size) -
         ranks = rank_among_negatives(masked, TRAINING, HELD_OUT, negatives=5, batch_size=batch_size)
     assert len(warned) == 1
     assert ranks.to_frame()["rank"][:20].tolist() == [6] * 20
+
+
+@pytest.mark.parametrize(
+    ("negatives", "changes", "word"),
+    [
+        (4, {}, "3 items"),
+        ([[0, 1], [1, 3]], {"drop_held_out": True}, "item 0"),
+        ({0: [2, 3], 1: [2, 1]}, {}, "item 1"),
+        ([[2, 2], [2, 3]], {}, "twice"),
+        (3, {"scores": [[0, 0, np.nan, 0, 0]] * 2}, "NaN"),
+        (3, {"scores": (np.ones((2, 1)), np.full((5, 1), -np.inf))}, "finite"),
+    ],
+)
+def test_refuses(negatives, changes: dict, word: str) -> None:
+    with pytest.raises(DataError, match=word):
+        rank_among_negatives(**(SMALL | changes), negatives=negatives)
+
+
+@pytest.mark.parametrize("options", [{"drop_held_out": True}, {"seed": -1}])
+def test_refuses_options(options: dict) -> None:
+    with pytest.raises(ConfigError, match=next(iter(options))):
+        rank_among_negatives(**SMALL, negatives=2, **options)
+
+
+def test_lists_that_hold_the_held_out_items() -> None:
+    """As published evaluations have them: all three items of a user are in one set of
+    negatives.
+    """
+    rng = np.random.default_rng(8)
+    held_out = np.zeros(SCORES.shape, dtype=bool)
+    free = [rng.permutation(np.flatnonzero(~is_training)) for is_training in TRAINING]
+    for user, items in enumerate(free):
+        held_out[user, items[:3]] = True
+    lists = [rng.permutation(items[:8]) for items in free]
+    with pytest.raises(DataError, match="drop_held_out"):
+        rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists)
+    ranks = rank_among_negatives(SCORES, TRAINING, held_out, negatives=lists, drop_held_out=True)
+    for x, user, item in zip(ranks.x, *held_out.nonzero(), strict=True):
+        negatives = np.setdiff1d(lists[user], np.flatnonzero(held_out[user]))
+        above = (SCORES[user, negatives] > SCORES[user, item]).sum()
+        tied = (SCORES[user, negatives] == SCORES[user, item]).sum()
+        assert above <= x <= above + tied

@@ -14,7 +14,7 @@ import pytest
 from ranked_by_argsort import by_argsort, rows
 from scipy.sparse import csr_array
 
-from sampled_metrics import rank, rank_among_negatives
+from sampled_metrics import rank
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import read_array, read_ids
 
@@ -35,36 +35,12 @@ ITEM_IDS = np.arange(ITEMS) * 10 + 7
 IDS = {"user_ids": USER_IDS, "item_ids": ITEM_IDS}
 
 
-def table_of(matrix: np.ndarray, names=("user", "item")) -> pd.DataFrame:
-    """The pairs of a matrix, in any order."""
-    user, item = np.nonzero(matrix)
-    return pd.DataFrame({names[0]: USER_IDS[user], names[1]: ITEM_IDS[item]}).sample(
-        frac=1, random_state=1
-    )
-
-
 def to_device(array: np.ndarray, device: str = "device1") -> Any:
     """An array on a device that numpy cannot read."""
     return strict.asarray(array, device=strict.Device(device))
 
 
 ON_DEVICE = tuple(map(to_device, FACTORS))
-
-
-def test_users_without_a_held_out_item_are_left_out_and_counted() -> None:
-    kept = np.arange(USERS) % 5 > 1
-    for held_out in (
-        np.where(kept, HELD_OUT, -1),
-        [item if keep else None for item, keep in zip(HELD_OUT.tolist(), kept, strict=True)],
-        pd.Series(np.where(kept, ITEM_IDS[HELD_OUT], np.nan)).astype("Int64"),
-        csr_array(IS_HELD_OUT & kept[:, np.newaxis]),
-        table_of(IS_HELD_OUT & kept[:, np.newaxis]),
-    ):
-        with pytest.warns(UserWarning, match="16 of 37") as warned:
-            table = rank(FACTORS, TRAINING, held_out, **IDS)
-        assert warned[0].filename == __file__
-        assert rows(table) == [row for row, keep in zip(EXPECTED, kept, strict=True) if keep]
-        assert table.user.tolist() == USER_IDS[kept].tolist()
 
 
 def test_held_out_items_that_tie_with_all_candidates_are_counted() -> None:
@@ -134,138 +110,6 @@ def with_one(value: float) -> np.ndarray:
     return scores
 
 
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        (FACTORS[:1], "a tuple of scores must be two factors"),
-        ((FACTORS[0], FACTORS[1][:, :2]), r"not arrays of \(37, 3\), \(23, 2\)"),
-        (FACTORS[::-1], "37 users"),
-        ((FACTORS[0] - np.inf, FACTORS[1]), "factors are not finite"),
-        ((FACTORS[0][:, :0], FACTORS[1][:, :0]), "one dimension or more"),
-        ((None, None), "scores must be numbers"),  # of a model before its fit
-        (
-            with_one(np.nan),
-            r"user 1 a score that is NaN or \+inf; scores are finite numbers, or -inf for",
-        ),
-        (
-            lambda users: SCORES[:, :4],
-            "block of users: has 4 items",
-        ),
-        # on a device
-        ((ON_DEVICE[0], FACTORS[1]), "must be arrays of one library, not Array and ndarray"),
-        (
-            (ON_DEVICE[0], to_device(FACTORS[1], "CPU_DEVICE")),
-            "must be on one device, not on .*device1",
-        ),
-        (
-            tuple(to_device(array + 0j) for array in FACTORS),
-            "must be real numbers, not .*complex128",
-        ),
-        (to_device(SCORES[0]), "must be numbers, a row of them for each user"),
-        (lambda users: to_device(SCORES[users, 1:]), "block of users: has 22 items"),
-    ],
-)
-def test_refuses_scores(scores, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        rank(scores, TRAINING, HELD_OUT)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"held_out": np.where(TRAINING[:, 0], 0, HELD_OUT)},
-            r"user \d+: the held-out item is one of the user's",
-        ),
-        ({"held_out": TRAINING}, "the held-out item is one of the user's training items"),
-        (
-            {"held_out": [*HELD_OUT[1:], 2.5]},
-            "held_out: .*not 2.5",
-        ),
-        (
-            {"held_out": [True, *[None] * 36]},
-            "held_out: .*indices",
-        ),
-        ({"held_out": [-1] * USERS}, "held_out: no user has a held-out item"),
-        (
-            {"held_out": [2]},
-            "held_out: has 1 user",
-        ),
-        (
-            {"held_out": pd.DataFrame({"user": [0, 1], "item": [1, 23]})},
-            "held_out, row 2: item 23",
-        ),
-        (
-            {"held_out": pd.DataFrame({"user": ["u1"], "item": [8]}), **IDS},
-            "held_out, row 1: item 8",
-        ),
-        (
-            {"user_ids": [1, 2, 3]},
-            "user_ids 3",
-        ),
-        (
-            {"user_ids": [*range(36), 0]},
-            "user_ids: entry 37.*twice",
-        ),
-        ({"user_ids": [*range(36), np.nan]}, "user_ids: entry 37.*missing"),
-        (
-            {"training": np.where(TRAINING, np.nan, 0)},
-            "training must be numbers.*; some are not finite",
-        ),
-        ({"training": [1, 0]}, "training must be numbers, a row of them for each user"),
-        (
-            {"training": table_of(TRAINING)},
-            "training, row 1: .*give user_ids",
-        ),
-        (
-            {"training": pd.DataFrame({"user": [0], "item": [None]})},
-            "training, row 1: item",
-        ),
-        (
-            {"scores": SCORES.take, "training": table_of(TRAINING)},
-            "not known: give item_ids",
-        ),
-        ({"users": []}, "users: names no user"),
-        ({"users": [3, 37]}, "users: 37 is not an index of the 37 users, 0 to 36"),
-        ({"users": [2, 9, 2]}, "users: 2 is there twice"),
-        (
-            {"users": np.arange(USERS) < 9},
-            r"one-dimensional indices of them, whole numbers, not bool of shape \(37,\)",
-        ),
-        ({"users": np.ma.array([1, 2], mask=[0, 1])}, "users: has 1 masked"),
-    ],
-)
-def test_refuses(changes: dict, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"scores": FACTORS, "batch_size": 4}, "leave it out for factors"),
-        ({"batch_size": 0}, "batch_size must be a whole number, 1 or more, not 0"),
-        ({"scores": lambda users, items: 0.5}, "staged_ranks"),
-    ],
-)
-def test_refuses_options(changes: dict, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes)
-
-
-def test_what_has_to_be_on_the_host() -> None:
-    for call, name in (
-        (
-            lambda: rank_among_negatives(to_device(SCORES), TRAINING, HELD_OUT, negatives=5),
-            "scores",
-        ),
-        (lambda: rank(ON_DEVICE, to_device(TRAINING), HELD_OUT), "training"),
-        (lambda: rank(ON_DEVICE, TRAINING, to_device(HELD_OUT)), "held_out"),
-    ):
-        with pytest.raises(DataError, match=f"^{name}"):
-            call()
-
-
 def test_of_factors_in_a_file_those_of_other_users_are_not_read(tmp_path) -> None:
     """Most of the file, 200 MB of zeros, takes no room on the disk."""
     users = 400_000
@@ -292,25 +136,89 @@ def test_of_factors_in_a_file_those_of_other_users_are_not_read(tmp_path) -> Non
     assert table.to_frame().equals(expected.to_frame())
 
 
+def test_ids_may_begin_with_a_byte_order_mark_and_end_with_empty_lines(tmp_path):
+    for content in (b"\xef\xbb\xbfa\nb\n", b"a\r\nb\r\n\r\n", b"a\nb"):
+        (tmp_path / "ids.txt").write_bytes(content)
+        assert read_ids(str(tmp_path / "ids.txt")).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "word"),
+    [
+        (FACTORS[:1], "two factors"),
+        ((FACTORS[0], FACTORS[1][:, :2]), "23, 2"),
+        ((FACTORS[0] - np.inf, FACTORS[1]), "finite"),
+        ((FACTORS[0][:, :0], FACTORS[1][:, :0]), "dimension"),
+        ((None, None), "numbers"),  # of a model before its fit
+        (with_one(np.nan), "user 1 "),
+        (lambda users: SCORES[:, :4], "4 items"),
+        (lambda users: 0.5, "single number"),
+        ((ON_DEVICE[0], FACTORS[1]), "one library"),
+        ((ON_DEVICE[0], to_device(FACTORS[1], "CPU_DEVICE")), "one device"),
+        (tuple(to_device(array + 0j) for array in FACTORS), "complex128"),
+    ],
+)
+def test_refuses_scores(scores, word: str) -> None:
+    with pytest.raises(DataError, match=word):
+        rank(scores, TRAINING, HELD_OUT)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("held_out", TRAINING, "training items"),
+        ("held_out", [*HELD_OUT[1:], 2.5], "2.5"),
+        ("held_out", [True, *[None] * 36], "indices"),
+        ("held_out", [-1] * USERS, "no user"),
+        ("held_out", [2], "1 user"),
+        ("held_out", to_device(HELD_OUT), "held_out"),
+        ("held_out", pd.DataFrame({"user": [0, 1], "item": [1, 23]}), "row 2: item 23"),
+        ("user_ids", [1, 2, 3], "user_ids"),
+        ("user_ids", [*range(36), 0], "entry 37.*twice"),
+        ("user_ids", [*range(36), np.nan], "entry 37.*missing"),
+        ("training", np.where(TRAINING, np.nan, 0), "finite"),
+        ("training", pd.DataFrame({"user": [0], "item": [None]}), "row 1: item"),
+        ("users", [], "no user"),
+        ("users", [3, 37], "37"),
+        ("users", [2, 9, 2], "twice"),
+        ("users", np.arange(USERS) < 9, "bool"),
+    ],
+)
+def test_refuses(name: str, value, word: str) -> None:
+    with pytest.raises(DataError, match=word):
+        rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | {name: value})
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"scores": FACTORS, "batch_size": 4}, "factors"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"scores": lambda users, items: 0.5}, "staged_ranks"),
+    ],
+)
+def test_refuses_options(changes: dict, word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes)
+
+
+def mixed() -> pd.DataFrame:
+    """The labelled scores in another order."""
+    frame = pd.DataFrame(SCORES, index=USER_IDS, columns=ITEM_IDS)
+    order = np.random.default_rng(2)
+    return frame.iloc[order.permutation(USERS), order.permutation(ITEMS)]
+
+
 def test_a_csv_file_of_a_matrix_has_labels_or_is_refused(tmp_path, monkeypatch):
     """Without labels, the first line would be users or names, and nobody could know which."""
     monkeypatch.chdir(tmp_path)
-    frame = pd.DataFrame(SCORES, index=USER_IDS, columns=ITEM_IDS)
-    order = np.random.default_rng(2)
-    mixed = frame.iloc[order.permutation(USERS), order.permutation(ITEMS)]
-    mixed.to_csv("scores.csv", index_label="user")
-    table = rank(read_array("scores.csv"), TRAINING, HELD_OUT, **IDS)
-    assert rows(table) == EXPECTED
-    item_factors = pd.DataFrame(FACTORS[1], index=ITEM_IDS)
-    item_factors.sample(frac=1, random_state=1).to_csv("items.csv", index_label="item")
-    np.save("users.npy", FACTORS[0])
-    factors = read_array("users.npy"), read_array("items.csv")
-    assert rows(rank(factors, TRAINING, HELD_OUT, **IDS)) == EXPECTED
+    mixed().to_csv("scores.csv", index_label="user")
+    assert rows(rank(read_array("scores.csv"), TRAINING, HELD_OUT, **IDS)) == EXPECTED
     for options in ({"header": False, "index": False}, {"index": False}, {}):
-        frame.to_csv("scores.csv", **options)
+        mixed().to_csv("scores.csv", **options)
         with pytest.raises(DataError, match=r"scores\.csv"):
             read_array("scores.csv")
-    frame.rename(columns={ITEM_IDS[1]: ITEM_IDS[0]}).to_csv("scores.csv", index_label="user")
+    mixed().rename(columns={ITEM_IDS[1]: ITEM_IDS[0]}).to_csv("scores.csv", index_label="user")
     with pytest.raises(DataError, match="twice"):
         rank(read_array("scores.csv"), TRAINING, HELD_OUT, **IDS)
 
@@ -318,44 +226,23 @@ def test_a_csv_file_of_a_matrix_has_labels_or_is_refused(tmp_path, monkeypatch):
 def test_a_parquet_file_of_a_matrix_has_labels_or_places_or_is_refused(tmp_path):
     """An index that is written as a column would move all items by one."""
     path = tmp_path / "scores.parquet"
-    frame = pd.DataFrame(SCORES, index=USER_IDS, columns=ITEM_IDS)
-    order = np.random.default_rng(2)
-    mixed = frame.iloc[order.permutation(USERS), order.permutation(ITEMS)]
-    mixed.rename(columns=str).to_parquet(path)
+    mixed().rename(columns=str).to_parquet(path)
     assert rows(rank(read_array(str(path)), TRAINING, HELD_OUT, **IDS)) == EXPECTED
     with pytest.raises(DataError, match="labels"):
         rank(read_array(str(path)), TRAINING, HELD_OUT)
-    pd.DataFrame(SCORES).rename(columns=str).to_parquet(path)
+    places = pd.DataFrame(SCORES)
+    places.rename(columns=str).to_parquet(path)
     assert rows(rank(read_array(str(path)), TRAINING, HELD_OUT)) == EXPECTED
-    for matrix in (frame, pd.DataFrame(SCORES)):
+    for matrix in (mixed(), places):
         matrix.reset_index().rename(columns=str).to_parquet(path)
-        for ids in ({}, IDS):
-            with pytest.raises(DataError):
-                rank(read_array(str(path)), TRAINING, HELD_OUT, **ids)
+        with pytest.raises(DataError):
+            rank(read_array(str(path)), TRAINING, HELD_OUT)
 
 
-def test_files_that_hold_no_array_are_refused(tmp_path):
+def test_a_header_of_more_numbers_than_memory_holds_is_refused(tmp_path):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({10**30},), }}".ljust(117)
+    content = header.encode() + b"\n"
     path = tmp_path / "scores.npy"
-    for length in (10**12, 10**30):
-        header = (
-            f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({length},), }}".ljust(117) + "\n"
-        )
-        path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-        with pytest.raises(DataError, match=r"scores\.npy"):
-            read_array(str(path))
-    path = tmp_path / "scores.npz"
-    np.savez(
-        path,
-        format=np.array(b"csr"),
-        indices=np.arange(3),
-        indptr=np.arange(3),
-        shape=np.array([2, 3]),
-    )
-    with pytest.raises(DataError, match=r"scores\.npz"):
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(content).to_bytes(2, "little") + content)
+    with pytest.raises(DataError, match=r"scores\.npy"):
         read_array(str(path))
-
-
-def test_ids_may_begin_with_a_byte_order_mark_and_end_with_empty_lines(tmp_path):
-    for content in (b"\xef\xbb\xbfa\nb\n", b"a\r\nb\r\n\r\n", b"a\nb"):
-        (tmp_path / "ids.txt").write_bytes(content)
-        assert read_ids(str(tmp_path / "ids.txt")).tolist() == ["a", "b"]

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labelled import (
     EXACT,
-    HELD_OUT,
     ITEMS,
     SCORES,
     TRAINING,
@@ -23,7 +21,6 @@ from labelled import (
 )
 
 import sampled_metrics as sm
-from sampled_metrics.errors import DataError
 
 
 @given(st.data())
@@ -66,28 +63,3 @@ def test_an_order_by_labels_decides_which_candidates_are_scored_first() -> None:
     )
     # the held-out item, and then the candidates
     assert scored_items == [111, 9, 1, 3, 40, 20, 5, 12]
-
-
-@pytest.mark.parametrize("index", ["pairs", "users", "items", "rows of a table"])
-def test_a_function_that_returns_a_labelled_series_is_refused(index: str) -> None:
-    """Its scores may be in another order than the pairs."""
-
-    def score(users: Any, items: Any) -> pd.Series:
-        labels = {
-            "pairs": pd.MultiIndex.from_arrays([users, items]),
-            "users": pd.Index(users),
-            "items": pd.Index(items),
-            "rows of a table": pd.RangeIndex(1, 1 + len(users)),
-        }
-        return pd.Series(1.0, index=labels[index])
-
-    with pytest.raises(DataError, match=r"labels.*\.to_numpy"):
-        sm.staged_ranks(score, TRAINING, HELD_OUT)
-
-
-def test_a_series_without_labels_is_an_array() -> None:
-    def score(users: Any, items: Any) -> pd.Series:
-        return pd.Series(SCORES[users, items])
-
-    ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, k=len(ITEMS), depth=None)
-    assert ranks.above.tolist() == sm.rank(SCORES, TRAINING, HELD_OUT).above.tolist()

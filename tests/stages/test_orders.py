@@ -24,10 +24,6 @@ def staged(order, ranker=RANKER, **options):
     return sm.staged_ranks(ranker, TRAINING, HELD_OUT, order=order, **OPTIONS | options)
 
 
-def by_cosine(user):
-    return np.cos(user + np.arange(ITEMS))
-
-
 @pytest.mark.parametrize("depth", [40, None])
 def test_a_random_order_is_asked_for_once_and_counts_each_candidate_once(depth):
     asked = Counter()
@@ -73,27 +69,3 @@ def test_other_orders_of_the_same_code_are_refused(tmp_path):
         staged(lambda user: order(0)({0: 1, 1: 0}.get(user, user)), file=tmp_path / "x.npz")
     with pytest.warns(UserWarning, match="scores nothing"):
         staged(order(0), file=tmp_path / "x.npz")
-
-
-@pytest.mark.filterwarnings("ignore:goes on from", "ignore:reads ")
-def test_a_larger_depth_goes_on_in_the_same_order(tmp_path):
-    for depth in (20, 60, None):
-        ranks = staged(by_cosine, depth=depth, file=tmp_path / "x.npz")
-        expected = staged(by_cosine, depth=depth)
-        for name in ranks.per_row:
-            np.testing.assert_array_equal(getattr(ranks, name), getattr(expected, name), name)
-
-
-def test_parts_with_orders_of_users_are_the_whole(tmp_path):
-    whole = staged(by_cosine, file=tmp_path / "whole.npz")
-    parts = [
-        staged(by_cosine, users=slice(part, None, 3), file=tmp_path / f"{part}.npz")
-        for part in range(3)
-    ]
-    joined = sm.StagedRanks.concat(parts[::-1])
-    assert joined.run == whole.run
-    for name in whole.per_row:
-        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name), name)
-    joined.write(tmp_path / "joined.npz")
-    with pytest.warns(UserWarning, match=r"joined\.npz"):
-        staged(by_cosine, file=tmp_path / "joined.npz")

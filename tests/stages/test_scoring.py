@@ -1,10 +1,7 @@
 """How a function of scores is called: nothing is paid twice, in whatever order the answers come."""
 
-import asyncio
-import contextlib
 import gc
 import os
-import re
 import sqlite3
 import subprocess
 import sys
@@ -16,12 +13,12 @@ from datetime import date
 from threading import Lock
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
 from sampled_metrics.stages import counting
-from sampled_metrics.stages import rank as staged_runs
 
 RNG = np.random.default_rng(4)
 USERS = 90
@@ -101,147 +98,6 @@ def test_ranks_are_the_same_however_many_calls_run_at_a_time(concurrency):
         staged(Asked(calls=3), concurrency=concurrency)
 
 
-class Busy:
-    """Scores that take a millisecond each, and the seconds and pairs of the calls."""
-
-    def __init__(self):
-        self.seconds = []
-        self.pairs = []
-
-    def __call__(self, users, items):
-        begin = time.perf_counter()
-        time.sleep(len(users) / 1000)
-        self.seconds.append(time.perf_counter() - begin)
-        self.pairs.append(len(users))
-        return SCORES[users, items]
-
-
-def test_threads_are_busy_until_the_end_and_the_ranks_are_those_of_one():
-    """With calls of 1024 pairs, all held-out items are in one call, and few users keep one thread
-    busy.
-    """
-    busy = Busy()
-    begin = time.perf_counter()
-    table = staged(busy, concurrency=16, pairs_per_call=1024)
-    share = sum(busy.seconds) / (16 * (time.perf_counter() - begin))
-    assert share > 0.3
-    assert max(busy.pairs) <= 1024
-    single = Asked()
-    assert_same(table, staged(single))
-    assert sum(busy.pairs) == single.pairs.total()
-
-
-@pytest.mark.parametrize("concurrency", [1, 3])
-def test_the_traceback_of_an_interruption_ends_where_the_run_was_called(concurrency):
-    def score(users, items):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt) as interruption:
-        sm.staged_ranks(sm.Ranker(score, concurrency=concurrency), TRAINING, HELD_OUT)
-    assert [entry.name for entry in interruption.traceback][1:] == ["staged_ranks"]
-
-
-def test_an_async_function_is_refused_and_fits_into_one_that_is_not():
-    async def score(users, items):
-        return SCORES[users, items]
-
-    async def score_of_pair(user, item):
-        return SCORES[user, item]
-
-    for function in (score, np.vectorize(score_of_pair, otypes=[object])):
-        for concurrency in (1, 3):
-            with pytest.raises(sm.DataError, match=r"coroutine"):
-                staged(function, concurrency=concurrency)
-            gc.collect()  # no coroutine is left to be warned of
-    with pytest.raises(sm.DataError, match=r"coroutine"):
-        sm.rank(lambda users: score(users, 0), TRAINING, HELD_OUT)
-    with pytest.raises(sm.DataError, match=r"coroutine"):
-        staged(Asked(), order=lambda user: score(user, 0))
-    gc.collect()
-    assert_same(staged(lambda *pairs: asyncio.run(score(*pairs)), concurrency=3), staged(Asked()))
-
-
-def test_a_dask_collection_is_refused_with_what_to_do():
-    class DaskArray:  # what tells a collection of Dask, which can be awaited, from a coroutine
-        def __await__(self):
-            yield
-
-        def __dask_graph__(self):
-            return {}
-
-    with pytest.raises(sm.DataError, match=r"compute\(\)"):
-        sm.rank(DaskArray(), TRAINING, HELD_OUT)
-    with pytest.raises(sm.DataError, match=r"compute\(\)"):
-        staged(lambda users, items: DaskArray())
-
-
-def test_a_function_of_a_single_pair_may_return_a_number_or_be_vectorised():
-    """Its first score is a whole number, and the others are not."""
-
-    def score(user, item):
-        return 0 if (user + item) % 3 else float(SCORES[user, item])
-
-    by_arrays = staged(
-        lambda users, items: [float(score(*pair)) for pair in zip(users, items, strict=True)]
-    )
-    vectorised = np.vectorize(score, otypes=[float])
-    np.testing.assert_array_equal(staged(vectorised).above, by_arrays.above)
-    single = staged(
-        lambda users, items: score(users[0], items[0]), pairs_per_call=1, users=slice(9)
-    )
-    np.testing.assert_array_equal(single.above, by_arrays.above[:9])
-    with pytest.raises(ValueError, match="not a score") as caught:
-        staged(lambda user, item: float("not a score"))
-    assert "np.vectorize(function, otypes=[float])" in caught.value.__notes__[0]
-
-
-@pytest.mark.parametrize("concurrency", [1, 3])
-@pytest.mark.parametrize(
-    ("score", "error"),
-    [
-        pytest.param(lambda user, item: {}[user, item], TypeError, id="dict"),
-        pytest.param(lambda user, item: 1.0 if user > item else 0.0, ValueError, id="comparison"),
-    ],
-)
-def test_a_function_of_a_single_pair_is_told_that_it_gets_arrays(score, error, concurrency):
-    with pytest.raises(error) as caught:
-        staged(score, concurrency=concurrency)
-    [note] = caught.value.__notes__
-    assert "score(users, items) -> (batch,)" in note
-    assert "np.vectorize(function, otypes=[float])" in note
-
-
-@pytest.mark.parametrize(
-    ("score", "options", "says"),
-    [
-        (3, {}, "must be a function score"),
-        (lambda users: users, {}, "must be a function score"),
-        (np.vectorize(lambda user, item: 0), {}, r"type of the first one; .*otypes=\[float\]"),
-        (SCORES.take, {"name": " "}, "name of a ranker must be text"),
-        (SCORES.take, {"pairs_per_call": 1.5}, "pairs_per_call must be a whole number"),
-    ],
-)
-def test_refuses_rankers(score, options, says):
-    with pytest.raises(sm.ConfigError, match=says):
-        sm.staged_ranks(sm.Ranker(score, **options) if options else score, TRAINING, HELD_OUT)
-
-
-@pytest.mark.parametrize(
-    ("score", "says"),
-    [
-        (lambda users, items: np.full(len(users), np.nan), "score of user 0 and item .* is NaN"),
-        (lambda users, items: [1.0], r"shape \(1,\) for 90 pairs; .*\(batch,\)"),
-        (lambda users, items: SCORES[users], r"for 90 pairs; .*\(batch,\)"),
-        (lambda users, items: ["a"] * len(users), r"must be numbers, .*\(batch,\)"),
-        (lambda users, items: sys.exit(0), "the function of scores fails with SystemExit: 0"),
-        (lambda users, items: 0.5, r"one value for 90 pairs; .*\(batch,\).*np.vectorize"),
-    ],
-)
-def test_refuses_scores(score, says):
-    with pytest.raises(sm.DataError, match=says):
-        sm.staged_ranks(score, TRAINING, HELD_OUT)
-
-
 @pytest.mark.parametrize("concurrency", [1, 3])
 @pytest.mark.filterwarnings("ignore:goes on from .*x.npz.journal")
 def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(
@@ -292,6 +148,7 @@ KILLS = 3
 KILLED = f"""
 import os, random, signal, time
 import numpy as np
+import pandas as pd
 import sampled_metrics as sm
 from sampled_metrics.stages import counting
 counting.BATCH = 8
@@ -333,27 +190,6 @@ def journal(tmp_path):
     return tmp_path / "x.npz.journal"
 
 
-@pytest.mark.parametrize(
-    ("changes", "what"),
-    [
-        ({"k": 6}, "k is 5 there, and 6 here"),
-        ({"seed": 1}, "seed is 0 there, and 1 here"),
-        ({"order": np.arange(ITEMS)}, "order is another one"),
-        ({"users": slice(0, 40)}, "users is another one"),
-        ({"user_ids": [f"u{user}" for user in range(USERS)]}, "training is another one"),
-        ({"name": "B"}, "ranker is A there, and B here"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:goes on from")
-def test_files_of_other_runs_are_refused(journal, changes, what):
-    file = journal.with_suffix("")
-    with pytest.raises(sm.DataError, match=rf"x\.npz\.journal.*{what}"):
-        staged(Asked(calls=0), file=file, **changes)
-    staged(Asked(), file=file)
-    with pytest.raises(sm.DataError, match=rf"x\.npz.*{what}"):
-        staged(Asked(calls=0), file=file, **changes)
-
-
 def test_a_journal_serves_another_depth(journal):
     whole = Asked()
     rest = Asked()
@@ -368,20 +204,6 @@ def test_a_journal_serves_another_depth(journal):
         ranks = staged(smaller, depth=5, file=file)
     assert_same(ranks, staged(Asked(), depth=5), but=("begun",))
     assert file.read_bytes() == content
-
-
-@pytest.mark.parametrize("stops", [True, False], ids=["journal", "file"])
-def test_other_weights_under_another_name_are_refused_whatever_their_function(tmp_path, stops):
-    """The same object scores with other weights: only the name says so."""
-    scorer = Asked(calls=9 if stops else None)
-    with suppress(ConnectionError):
-        staged(scorer, name="model of Monday", file=tmp_path / "x.npz")
-    scorer.scores = -SCORES
-    scorer.calls = None
-    contents = [path.read_bytes() for path in tmp_path.iterdir()]
-    with pytest.raises(sm.DataError, match="ranker"):
-        staged(scorer, name="model of Tuesday", file=tmp_path / "x.npz")
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == contents
 
 
 def test_a_second_run_on_the_file_is_refused(tmp_path):
@@ -473,34 +295,83 @@ def test_each_of_several_held_out_items_stops_as_if_it_were_alone_and_no_pair_is
             assert getattr(ranks, name)[row] == getattr(expected, name)[0], name
 
 
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_an_async_function_is_refused(concurrency):
+    async def score(users, items):
+        return SCORES[users, items]
+
+    with pytest.raises(sm.DataError, match="coroutine"):
+        staged(score, concurrency=concurrency)
+    with pytest.raises(sm.DataError, match="coroutine"):
+        sm.rank(lambda users: score(users, 0), TRAINING, HELD_OUT)
+    gc.collect()  # no coroutine is left to be warned of
+
+
+def test_a_function_of_a_single_pair_may_be_vectorised_and_else_is_told_that_it_gets_arrays():
+    """Its first score is a whole number, and the others are not."""
+
+    def score(user, item):
+        return {True: 0, False: float(SCORES[user, item])}[(user + item) % 3 > 0]
+
+    by_arrays = staged(
+        lambda users, items: [float(score(*pair)) for pair in zip(users, items, strict=True)]
+    )
+    vectorised = np.vectorize(score, otypes=[float])
+    np.testing.assert_array_equal(staged(vectorised).above, by_arrays.above)
+    with pytest.raises(TypeError) as caught:
+        staged(score)
+    assert "np.vectorize(function, otypes=[float])" in caught.value.__notes__[0]
+    with pytest.raises(sm.ConfigError, match="otypes"):
+        staged(np.vectorize(score))
+
+
 @pytest.mark.parametrize(
-    ("second", "says"),
+    ("score", "word"),
     [
-        ({}, "user 0 is in two parts"),
-        ({"users": slice(20, 90)}, "have 79 of 90 users; a part is missing"),
-        ({"users": slice(9, 90), "name": "B"}, "part 2 has another ranker than part 1"),
-        ({"users": slice(9, 99), "depth": 9}, "part 2 has another depth than part 1"),
-        ({"users": slice(9, 99), "order": np.arange(ITEMS)}, "part 2 has another order"),
+        (lambda users, items: np.full(len(users), np.nan), "user 0 "),
+        (lambda users, items: SCORES[users], "90 pairs"),
+        (lambda users, items: ["a"] * len(users), "numbers"),
+        (lambda users, items: sys.exit(0), "SystemExit"),
+        (lambda users, items: 0.5, "one value"),
+        (lambda users, items: pd.Series(1.0, index=pd.Index(items)), "labels"),
     ],
 )
-def test_parts_that_make_no_whole_are_refused(second, says):
-    with pytest.raises(sm.DataError, match=says):
+def test_refuses_scores(score, word):
+    with pytest.raises(sm.DataError, match=word):
+        sm.staged_ranks(score, TRAINING, HELD_OUT)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"k": 6}, "k is 5 there"),
+        ({"seed": 1}, "seed"),
+        ({"order": np.arange(ITEMS)}, "order"),
+        ({"users": slice(0, 40)}, "users"),
+        ({"user_ids": [f"u{user}" for user in range(USERS)]}, "training"),
+        ({"name": "B"}, "ranker"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:goes on from", "ignore:reads ")
+def test_files_of_other_runs_are_refused_and_left(journal, changes, word):
+    file = journal.with_suffix("")
+    for path in (journal, file):
+        content = path.read_bytes()
+        with pytest.raises(sm.DataError, match=rf"{path.name}.*{word}"):
+            staged(Asked(calls=0), file=file, **changes)
+        assert path.read_bytes() == content
+        staged(Asked(), file=file)
+
+
+@pytest.mark.parametrize(
+    ("second", "word"),
+    [
+        ({}, "user 0 "),
+        ({"users": slice(20, 90)}, "missing"),
+        ({"users": slice(9, 90), "name": "B"}, "ranker"),
+        ({"users": slice(9, 99), "depth": 9}, "depth"),
+    ],
+)
+def test_parts_that_make_no_whole_are_refused(second, word):
+    with pytest.raises(sm.DataError, match=word):
         sm.StagedRanks.concat([staged(Asked(), users=slice(0, 9)), staged(Asked(), **second)])
-    for no_parts in ([], 5):
-        with pytest.raises(sm.DataError, match="concat"):
-            sm.StagedRanks.concat(no_parts)
-
-
-def test_a_terminal_shows_scores_and_open_users(monkeypatch):
-    lines = []
-    monkeypatch.setattr(
-        staged_runs, "terminal_status", lambda: contextlib.nullcontext(lines.append)
-    )
-    ranks = staged(Asked())
-    numbers = [re.findall(r"\d+", line.replace(",", "")) for line in lines]
-    scores = [int(score_count) for score_count, _ in numbers]
-    percents = [int(percent) for _, percent in numbers]
-    assert scores == sorted(scores)
-    assert scores[-1] == ranks.scored.sum()
-    assert percents == sorted(percents, reverse=True)
-    assert percents[-1] == 0

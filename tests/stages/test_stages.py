@@ -62,33 +62,6 @@ def test_where_all_users_go_on_values_are_those_of_rank_user_by_user(order):
         np.testing.assert_array_equal(ranks.tied[ranks.complete], exact.tied[ranks.complete])
 
 
-def test_several_held_out_items_masked_scores_and_groups_by_a_mapping():
-    held_out = np.zeros((USERS, ITEMS))
-    for user in range(USERS):
-        held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
-    masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
-    last = (
-        f"{(held_out[:, ::5] > 0).sum()} of 150 held-out items score -inf, as a masked item "
-        "does, and rank last"
-    )
-    without = "50 of 150 users have no held-out item"
-    with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
-        exact = sm.rank(masked, TRAINING, held_out)
-    for order in (ORDERS["popularity"], ORDERS["a function of a user"]):
-        with pytest.warns(UserWarning, match=without), pytest.warns(UserWarning, match=last):
-            ranks = staged(
-                lambda users, items: masked[users, items], held_out, depth=None, order=order
-            )
-        assert ranks.user.tolist() == exact.user.tolist()
-        expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
-        np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
-        groups = {user: "ab"[user % 2] for user in range(USERS)}
-        table = sm.evaluate(ranks, metrics=METRICS, groups=groups)
-        exact_table = sm.evaluate(exact, metrics=METRICS, groups=groups)
-        assert table["group"].tolist() == exact_table["group"].tolist()
-        np.testing.assert_allclose(table["value"], exact_table["value"], atol=1e-14)
-
-
 @pytest.mark.parametrize("depth", [8, None])
 def test_results_do_not_depend_on_batches(depth, monkeypatch):
     options = {"k": 5, "depth": depth, "seed": 3}
@@ -157,92 +130,33 @@ def test_the_mean_over_seeds_is_that_of_exact_ranks_and_no_value_is_outside_its_
     assert np.abs((np.mean(means, axis=0) - truth) / error).max() < 3.5
 
 
-def test_evaluations_beside_exact_ranks_and_other_staged_ones():
+def test_several_held_out_items_and_masked_scores():
+    held_out = np.zeros((USERS, ITEMS))
+    for user in range(USERS):
+        held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
+    masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
+    last = f"{(held_out[:, ::5] > 0).sum()} of 150 held-out items score -inf"
+    with pytest.warns(UserWarning, match="50 of 150"), pytest.warns(UserWarning, match=last):
+        exact = sm.rank(masked, TRAINING, held_out)
+    with pytest.warns(UserWarning, match="50 of 150"), pytest.warns(UserWarning, match=last):
+        ranks = staged(lambda users, items: masked[users, items], held_out, depth=None)
+    assert ranks.user.tolist() == exact.user.tolist()
+    expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
+    np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
+
+
+def test_comparisons_with_exact_ranks_and_other_staged_ones():
     exact = sm.rank(SCORES, TRAINING, HELD_OUT)
-    table = sm.compare(
-        {"staged": staged(depth=None), "exact": exact}, metrics=["recall@10", "ndcg@10"]
-    )
+    whole = staged(depth=None, k=20, seed=3)
+    table = sm.compare({"staged": whole, "exact": exact}, metrics=["recall@10", "ndcg@10"])
     assert table["difference"].abs().max() < 1e-14
     part = staged(depth=8)
-    whole = staged(depth=None, k=20, seed=3)
     beside_exact = sm.compare({"staged": part, "exact": exact}, metrics="recall@10")
     beside_whole = sm.compare({"staged": part, "exact": whole}, metrics="recall@10")
     pd.testing.assert_frame_equal(pd.DataFrame(beside_exact), pd.DataFrame(beside_whole))
-    by_popularity = staged(depth=60)
-    by_item = staged(depth=60, order=np.arange(ITEMS))
-    assert by_popularity.completed_users >= 30
-    table = sm.compare({"a": by_popularity, "b": by_item}, metrics="recall@10")
-    assert table["low"].item() <= table["difference"].item() <= table["high"].item()
 
 
 WORST = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
-
-
-@pytest.mark.parametrize("depth", [1, 3])
-@pytest.mark.filterwarnings("ignore:depth=")
-def test_few_completed_users_have_an_interval_and_a_remark(depth):
-    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
-    groups = {user: "ab"[user % 9 == 0] for user in range(USERS)}
-    ranks = staged(depth=depth)
-    assert 0 < ranks.completed_users < 30
-    table = sm.evaluate(ranks, metrics=METRICS, groups=groups)
-    assert table[["low", "high"]].notna().all(axis=None)
-    completed = [finding.values for finding in table.findings if finding.kind == "completed"]
-    assert completed[0]["completed"] == ranks.complete.sum()
-    assert [counts["users"] for counts in completed] == [150]
-    for reference in (exact, staged(depth=depth, held_out=WORST)):
-        for margin in (None, "50%"):
-            compared = sm.compare(
-                {"staged": ranks, "reference": reference}, metrics="recall@10", margin=margin
-            )
-            assert compared[["low", "high"]].notna().all(axis=None)
-            assert compared["conclusion"].item() != "no verdict"
-    assert "staged: Staged ranks: " in " ".join(compared.remarks)
-
-
-def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_path):
-    """It knows the counts of all users up to there, and no user's number, so that a depth may be
-    chosen by it.
-    """
-    scores = np.random.default_rng(1).random((40, 500))
-    training = np.zeros((40, 500))
-    held_out = np.full(40, 7)
-    scored_pairs = []
-
-    def noted_score(users, items):
-        scored_pairs.extend(zip(users.tolist(), items.tolist(), strict=True))
-        return scores[users, items]
-
-    ranker = sm.Ranker(noted_score, name="A")
-
-    def messages(depth, **options):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            sm.staged_ranks(ranker, training, held_out, k=5, depth=depth, **options)
-        return [str(warning.message) for warning in caught]
-
-    # without training, the order is that of the items
-    first_ten_scores = np.delete(scores, 7, axis=1)[:, :10]
-    left = int(np.sum((first_ten_scores > scores[:, [7]]).sum(axis=1) < 5))
-    mean = left * (5 / 100) ** 0.75  # the last boundary below half of 500 candidates is 100
-    line = (
-        f"depth=5: {left} of 40 users are not beaten by the first 10 candidates, and at most "
-        f"{mean:.1f} of these are completed on average; a larger depth completes more, and "
-        "depth=None all of them"
-    )
-    assert [messages(5, seed=seed) for seed in range(4)] == [[line]] * 4
-    assert messages(None) == []
-    assert messages(5, users=slice(20)) == []
-    assert messages(99) == []  # more than half of those who are left
-    scored_pairs.clear()
-    with pytest.raises(UserWarning, match="depth=5: "):  # pytest makes warnings errors
-        sm.staged_ranks(ranker, training, held_out, k=5, depth=5, file=tmp_path / "x.npz")
-    assert len(scored_pairs) == len(set(scored_pairs)) <= 40 * 11
-    assert max(item for _, item in scored_pairs) == 10
-    messages(5, file=tmp_path / "x.npz")
-    further = messages(6, file=tmp_path / "x.npz")
-    assert further[0].startswith("goes on from ")
-    assert further[1:] == messages(6)
 
 
 @pytest.mark.parametrize("larger", [25, None])
@@ -305,18 +219,6 @@ def test_the_interval_holds_the_metric_whatever_the_number_of_completed_users(dr
     assert (np.mean(missed, axis=0) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / draws)).all()
 
 
-def test_ranks_without_a_hit_say_so_if_all_are_known_and_not_if_some_are_open():
-    masked = SCORES.copy()
-    masked[np.arange(USERS), HELD_OUT] = -1e9
-    without_hits = staged(lambda users, items: masked[users, items], depth=None)
-    kinds = {finding.kind for finding in sm.evaluate(without_hits).findings}
-    assert "no-hits" in kinds
-    some_open = staged(depth=1, users=slice(4))
-    assert some_open.completed_users == 0
-    kinds = {finding.kind for finding in sm.evaluate(some_open).findings}
-    assert "no-hits" not in kinds
-
-
 def test_all_users_go_on_where_the_depth_exceeds_the_boundaries():
     ranks = staged(held_out=WORST, depth=100)
     assert ranks.completed_users < 30
@@ -334,56 +236,6 @@ def test_metrics_of_ranks_above_k_and_other_stages_are_refused():
         stages = staged(**{"depth": 8} | {name: value})
         with pytest.raises(sm.DataError, match=f"{name} = "):
             sm.compare({"A": ranks, "B": stages}, metrics="recall@5")
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "says"),
-    [
-        ({"k": 0}, sm.ConfigError, "k must be a whole number from 1 to"),
-        ({"depth": 0}, sm.ConfigError, "depth must be a number from 1 to"),
-        ({"seed": -1}, sm.ConfigError, "seed must be a whole number"),
-        (
-            {"order": "random"},
-            sm.ConfigError,
-            "order must be popularity, numbers of the items or a function",
-        ),
-        ({"order": [1, 2]}, sm.DataError, "order must be a number for each of the 130 items"),
-        (
-            {"order": lambda user: "a"},
-            sm.DataError,
-            "order of user 0 must be a number for each of the 130 items",
-        ),
-        (
-            {"users": slice(3, 9), "held_out": np.where(np.arange(150) < 9, -1, 1)},
-            sm.DataError,
-            "none of the users",
-        ),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:.* users have no held-out item")
-def test_refuses(changes, error, says):
-    with pytest.raises(error, match=says):
-        sm.staged_ranks(
-            **{"score": score, "training": np.zeros(TRAINING.shape), "held_out": HELD_OUT} | changes
-        )
-
-
-def test_parts_joined_in_any_order_are_the_whole():
-    user_ids = np.random.default_rng(1).permutation(USERS)
-    row_by_id = np.argsort(user_ids)
-
-    def ranks(users=None):
-        options = {"depth": 30, "user_ids": user_ids, "item_ids": np.arange(ITEMS)}
-        return staged(lambda users, items: SCORES[row_by_id[users], items], users=users, **options)
-
-    parts = [ranks(slice(part, None, 3)) for part in range(3)]
-    whole = ranks()
-    for order in ([0, 1, 2], [2, 0, 1]):
-        joined = sm.StagedRanks.concat([parts[part] for part in order])
-        for name in whole.per_row:
-            np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
-        np.testing.assert_array_equal(values(joined)[0], values(whole)[0])
-        assert joined.run == whole.run
 
 
 def test_a_run_goes_on_from_joined_parts(tmp_path):
@@ -410,3 +262,67 @@ def test_a_run_goes_on_from_joined_parts(tmp_path):
             np.testing.assert_array_equal(getattr(further, name), getattr(exact, name), name)
         assert further.run == exact.run
     assert not whole.is_all_known
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.filterwarnings("ignore:depth=")
+def test_few_completed_users_have_an_interval_and_a_remark(depth):
+    ranks = staged(depth=depth)
+    assert 0 < ranks.completed_users < 30
+    table = sm.evaluate(ranks, metrics=METRICS)
+    assert table[["low", "high"]].notna().all(axis=None)
+    [completed] = [finding for finding in table.findings if finding.kind == "completed"]
+    assert completed.values["completed"] == ranks.complete.sum()
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    for reference in (exact, staged(depth=depth, held_out=WORST)):
+        compared = sm.compare({"staged": ranks, "reference": reference}, metrics="recall@10")
+        assert compared[["low", "high"]].notna().all(axis=None)
+
+
+def test_after_the_first_stage_a_line_says_how_many_users_can_be_completed(tmp_path):
+    """It knows the counts of all users up to there, and no user's number, so that a depth may be
+    chosen by it.
+    """
+    scores = np.random.default_rng(1).random((40, 500))
+    ranker = sm.Ranker(lambda users, items: scores[users, items], name="A")
+
+    def messages(depth, **options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            training = np.zeros((40, 500))
+            sm.staged_ranks(ranker, training, np.full(40, 7), k=5, depth=depth, **options)
+        return [str(warning.message) for warning in caught]
+
+    # without training, the order is that of the items
+    first_ten_scores = np.delete(scores, 7, axis=1)[:, :10]
+    left = int(np.sum((first_ten_scores > scores[:, [7]]).sum(axis=1) < 5))
+    mean = left * (5 / 100) ** 0.75  # the last boundary below half of 500 candidates is 100
+    for seed in range(3):
+        [line] = messages(5, seed=seed)
+        assert line.startswith(f"depth=5: {left} of 40 users")
+        assert f" {mean:.1f} " in line
+    assert messages(None) == messages(5, users=slice(20)) == messages(99) == []
+    messages(5, file=tmp_path / "x.npz")
+    assert messages(6, file=tmp_path / "x.npz")[1:] == messages(6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "word"),
+    [
+        ({"k": 0}, sm.ConfigError, "k must"),
+        ({"depth": 0}, sm.ConfigError, "depth"),
+        ({"order": "random"}, sm.ConfigError, "order"),
+        ({"order": [1, 2]}, sm.DataError, "130 items"),
+        ({"order": lambda user: "a"}, sm.DataError, "user 0 "),
+        ({"user_ids": [object(), *range(1, USERS)]}, sm.DataError, "user_ids"),
+    ],
+)
+def test_refuses(changes, error, word):
+    def unwanted(users, items):
+        raise AssertionError
+
+    with pytest.raises(error, match=word):
+        sm.staged_ranks(
+            **{"score": unwanted, "training": np.zeros(TRAINING.shape), "held_out": HELD_OUT}
+            | changes
+        )

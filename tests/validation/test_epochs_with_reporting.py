@@ -54,21 +54,6 @@ def test_plot_draws_a_single_metric_in_given_axes():
     assert validate.plot(ax=panel) is panel
 
 
-@pytest.mark.parametrize(
-    ("steps", "shade"),
-    [((1,), [(0.5, 1.5)]), ((0, 10, 1000), [(0, 5), (5, 505), (505, 1000)])],
-    ids=["one epoch", "far apart"],
-)
-def test_plot_has_whole_ticks_and_shades_up_to_the_last_epoch(steps, shade):
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    for step in steps:
-        validate(NOTHING, step=step)
-    panel = Figure().subplots()
-    validate.plot(ax=panel)
-    assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in panel.patches] == shade
-    assert all(tick == round(tick) for tick in panel.get_xticks())
-
-
 def test_plot_tells_epochs_apart_without_colour():
     """References are filled, worse epochs are crosses, and those that may be the best are
     shaded.

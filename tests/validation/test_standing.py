@@ -1,6 +1,5 @@
 """The reference, the contenders and the error rates of comparisons of epochs."""
 
-import itertools
 import math
 
 import numpy as np
@@ -121,37 +120,6 @@ def test_an_epoch_that_leads_without_being_better_takes_out_what_is_worse_than_i
     better, _, standing = answered(np.arange(100, 150), np.arange(40), np.arange(60))
     assert better == ["first", "undecided", "undecided"]
     assert (standing.reference, standing.best, set(standing.contenders)) == (1, 3, {1, 3})
-
-
-def test_contenders_are_those_that_are_not_worse_than_another_epoch():
-    """All pairs of 12 epochs by compare: an epoch leaves for a reason, and stays only if it is not
-    worse than the best.
-
-    The models are random and overlap, some better, some worse.
-    """
-    rng = np.random.default_rng(4)
-    chances = rng.uniform(0.05, 0.5, size=12)
-    noise = rng.random((12, USERS))
-    hits = [np.flatnonzero(row < chance) for row, chance in zip(noise, chances, strict=True)]
-    models = [scores_of_hits(hit_users) for hit_users in hits]
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=12)
-    results = [validate(scores) for scores in models]
-    worse = set()  # pairs of epochs, from 1, of which the first one is worse
-    for pair in itertools.combinations(range(12), 2):
-        tables = {str(index): results[index].ranks for index in pair}
-        [row] = sm.compare(tables, metrics="recall@1").to_dict("records")
-        epochs_before = max(pair)
-        if row["p_value"] <= 0.05 / (11 * epochs_before):
-            loser, winner = sorted(pair, key=lambda index: len(hits[index]))
-            worse.add((loser + 1, winner + 1))
-    gone = set(range(1, 13)) - set(validate.contenders)
-    assert gone <= {loser for loser, _ in worse}
-    best = results[-1].best
-    assert {loser for loser, winner in worse if winner == best} <= gone
-    assert {best, results[-1].reference} <= set(validate.contenders) | gone
-    assert 0 < len(gone) < 11
-    for result in results:
-        assert (result.better == "no") == (not result.result["contender"].iloc[0])
 
 
 @pytest.mark.parametrize("reach", [1.0, 0.3])

@@ -12,13 +12,15 @@ import pytest
 from scipy.special import zeta
 
 import sampled_metrics as sm
-from sampled_metrics.stages import rank as stages
 from sampled_metrics.validation import standing, validator
 
 USERS = 200
 ITEMS = 30
 HELD_OUT = np.arange(USERS) % ITEMS
 NOTHING = np.zeros((USERS, ITEMS))
+
+
+ANSWERS = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "contender"]
 
 
 def scores_by_gain(gain: float, rng: np.random.Generator, users: int = USERS) -> np.ndarray:
@@ -62,139 +64,6 @@ def test_values_are_those_of_rank_and_evaluate():
         np.testing.assert_allclose(result.users[labels].mean(), expected["value"], rtol=1e-12)
 
 
-def test_stages_are_those_of_staged_ranks():
-    scores = scores_by_gain(2, np.random.default_rng(3))
-    pairs = []
-
-    def score(users, items):
-        pairs.append(len(users))
-        return scores[users, items]
-
-    result = sm.validator(
-        NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10, batch_size=64
-    )(score)
-    assert max(pairs) <= 64
-    ranker = sm.Ranker(score, pairs_per_call=64)
-    by_ranker = sm.validator(NOTHING, HELD_OUT, metrics=["recall@3", "ndcg@5"], depth=10)(ranker)
-    np.testing.assert_array_equal(by_ranker.ranks.above_at, result.ranks.above_at)
-    with pytest.raises(sm.ConfigError, match="Ranker"):
-        sm.validator(NOTHING, HELD_OUT, depth=10, batch_size=64)(ranker)
-    expected = sm.staged_ranks(score, NOTHING, HELD_OUT, k=5, depth=10)
-    assert (result.ranks.k, result.ranks.depth) == (5, 10)
-    np.testing.assert_array_equal(result.ranks.above_at, expected.above_at)
-    values = sm.evaluate(expected, metrics=["recall@3", "ndcg@5"])
-    np.testing.assert_array_equal(result.result["value"], values["value"])
-    assert [*sm.validator(NOTHING, HELD_OUT, depth=10).metrics] == [
-        "recall@10",
-        "ndcg@10",
-        "mrr@10",
-    ]
-
-
-def test_stages_are_prepared_once(monkeypatch):
-    scores = scores_by_gain(2, np.random.default_rng(3))
-    validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@3", depth=10)
-
-    def refused(*arguments, **options):
-        raise AssertionError("a call has read the items again")
-
-    for name in ("read_inputs", "CandidateOrder", "digests_of_split"):
-        monkeypatch.setattr(stages, name, refused)
-    assert validate(lambda users, items: scores[users, items]).better == "first"
-
-
-def test_an_epoch_is_better_worse_or_undecided():
-    rng = np.random.default_rng(5)
-    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    models = [scores_by_gain(gain, rng) for gain in (0, 1, 1, 0, 3)]
-    results = [validate(scores) for scores in [*models, models[-1]]]
-    assert [result.better for result in results] == [
-        "first",
-        "yes",
-        "undecided",
-        "no",
-        "yes",
-        "undecided",
-    ]
-    assert [result.reference for result in results] == [None, 1, 2, 2, 2, 5]
-    assert [result.is_best for result in results][:2] == [True, True]
-    assert results[-1].best == 5
-    assert validate.contenders == [5, 6]
-    assert [result.result["contender"].iloc[0] for result in results] == [
-        True,
-        True,
-        True,
-        False,
-        True,
-        True,
-    ]
-    history = validate.history
-    columns = [
-        "epoch",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "better",
-        "reference",
-        "best",
-        "contender",
-        "seconds",
-    ]
-    assert [*history] == columns
-    assert history["epoch"].tolist() == [epoch for epoch in range(1, 7) for _ in range(2)]
-    ndcg_rows = history[history["metric"] == "ndcg@5"]
-    assert ndcg_rows["value"].tolist() == [result.value for result in results]
-    best_so_far = ndcg_rows["value"].expanding().apply(np.argmax) + 1
-    assert ndcg_rows["best"].tolist() == best_so_far.tolist()
-    assert ndcg_rows["contender"].tolist() == [False, False, False, False, True, True]
-    assert (history["seconds"] > 0).all()
-
-
-INTERRUPTED = ["values_of", "result_of_values", "_columns", "Validation", "State"]
-
-
-@pytest.mark.parametrize(
-    ("module", "place", "call"),
-    [
-        *((validator, place, 1) for place in INTERRUPTED),
-        (standing, "is_better", 1),
-        (standing, "is_better", 3),
-    ],
-    ids=[*INTERRUPTED, "is_better", "is_better of the second metric"],
-)
-def test_an_epoch_that_is_interrupted_leaves_no_trace(module, place, call, monkeypatch):
-    """Ctrl-C at each place where an epoch is judged, also between two metrics, and then the same
-    call again.
-    """
-    rng = np.random.default_rng(5)
-    models = [scores_by_gain(gain, rng) for gain in (0, 1, 2, 3)]
-    expected = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    for scores in models[:2]:
-        expected(scores)
-        validate(scores)
-    real = getattr(module, place)
-    calls = []
-
-    def interrupted(*arguments, **options):
-        calls.append(place)
-        if len(calls) == call:
-            raise KeyboardInterrupt
-        return real(*arguments, **options)
-
-    monkeypatch.setattr(module, place, interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        validate(models[2])
-    monkeypatch.setattr(module, place, real)
-    assert len(validate.history) == 4
-    for scores in models[2:]:
-        validate(scores)
-        expected(scores)
-    answers = ["epoch", "metric", "value", "better", "reference", "best", "contender"]
-    pd.testing.assert_frame_equal(validate.history[answers], expected.history[answers])
-
-
 def test_calls_of_several_threads_are_epochs_one_after_another():
     rng = np.random.default_rng(6)
     scores = [scores_by_gain(1, rng) for _ in range(12)]
@@ -208,11 +77,79 @@ def test_calls_of_several_threads_are_epochs_one_after_another():
     assert ndcg_rows["value"].tolist() == [by_epoch[epoch] for epoch in range(1, 13)]
 
 
+def test_stages_are_those_of_staged_ranks():
+    scores = scores_by_gain(2, np.random.default_rng(3))
+    metrics = ["recall@3", "ndcg@5"]
+    pairs = []
+
+    def score(users, items):
+        pairs.append(len(users))
+        return scores[users, items]
+
+    by_function = sm.validator(NOTHING, HELD_OUT, metrics=metrics, depth=10, batch_size=64)
+    result = by_function(score)
+    assert max(pairs) <= 64
+    by_ranker = sm.validator(NOTHING, HELD_OUT, metrics=metrics, depth=10)
+    ranks = by_ranker(sm.Ranker(score, pairs_per_call=64)).ranks
+    expected = sm.staged_ranks(score, NOTHING, HELD_OUT, k=5, depth=10)
+    np.testing.assert_array_equal(result.ranks.above_at, expected.above_at)
+    np.testing.assert_array_equal(ranks.above_at, expected.above_at)
+    values = sm.evaluate(expected, metrics=metrics)["value"]
+    np.testing.assert_array_equal(result.result["value"], values)
+
+
+def test_an_epoch_is_better_worse_or_undecided():
+    rng = np.random.default_rng(5)
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    models = [scores_by_gain(gain, rng) for gain in (0, 1, 1, 0, 3)]
+    results = [validate(scores) for scores in [*models, models[-1]]]
+    better = ["first", "yes", "undecided", "no", "yes", "undecided"]
+    assert [result.better for result in results] == better
+    assert [result.reference for result in results] == [None, 1, 2, 2, 2, 5]
+    assert validate.contenders == [5, 6]
+    history = validate.history.query("metric == 'ndcg@5'")
+    assert history["epoch"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert history["value"].tolist() == [result.value for result in results]
+    best_so_far = history["value"].expanding().apply(np.argmax) + 1
+    assert history["best"].tolist() == best_so_far.tolist()
+    assert history["contender"].tolist() == [False, False, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("module", "place", "call"),
+    [(validator, "values_of", 1), (validator, "State", 1), (standing, "is_better", 3)],
+    ids=["before the answer", "before the state", "between two metrics"],
+)
+def test_an_epoch_that_is_interrupted_leaves_no_trace(module, place, call, monkeypatch):
+    """Ctrl-C where an epoch is judged, and then the same call again."""
+    rng = np.random.default_rng(5)
+    models = [scores_by_gain(gain, rng) for gain in (0, 1, 2, 3)]
+    expected = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
+    for scores in models:
+        expected(scores)
+    for scores in models[:2]:
+        validate(scores)
+    real = getattr(module, place)
+    calls = []
+
+    def interrupted(*arguments, **options):
+        calls.append(place)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, place, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            validate(models[2])
+    for scores in models[2:]:
+        validate(scores)
+    pd.testing.assert_frame_equal(validate.history[ANSWERS], expected.history[ANSWERS])
+
+
 def scores_of_pairs(matrix, users, items):
     return matrix[users, items]
-
-
-ANSWERS = ["epoch", "metric", "value", "low", "high", "better", "reference", "best", "contender"]
 
 
 def restarted_by_pickle(validate, make):
@@ -225,8 +162,9 @@ def restarted_by_state(validate, make):
     return restarted
 
 
-@pytest.mark.parametrize("restart", [restarted_by_pickle, restarted_by_state])
-@pytest.mark.parametrize("depth", [None, 10], ids=["all candidates", "stages"])
+@pytest.mark.parametrize(
+    ("restart", "depth"), [(restarted_by_pickle, None), (restarted_by_state, 10)]
+)
 def test_a_validator_goes_on_after_a_restart(restart, depth):
     """After each of ten epochs, it is restarted, and says to the bit what it says without."""
     rng = np.random.default_rng(7)
@@ -250,92 +188,58 @@ def test_a_validator_goes_on_after_a_restart(restart, depth):
     assert validate.contenders == expected.contenders
 
 
-def test_a_state_has_no_more_than_python_s_own_types():
+def plain_types(value):
+    """Return the types of a value, and of all that it contains."""
+    contents = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        contents = [*value.keys(), *value.values()]
+    return {type(value)}.union(*map(plain_types, contents))
+
+
+def test_a_state_has_no_more_than_the_types_that_torch_loads():
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["ndcg@5", "auc"])
-    for gain in (0, 1):
-        validate(scores_by_gain(gain, np.random.default_rng(8)), step=np.int64(gain + 3))
-
-    def types(value):
-        parts = []
-        if isinstance(value, dict):
-            parts = [*value.keys(), *value.values()]
-        elif isinstance(value, list):
-            parts = value
-        return {type(value)}.union(*map(types, parts))
-
-    assert types(validate.state_dict()) <= {dict, list, str, bytes, int, float, bool, type(None)}
+    validate(scores_by_gain(0, np.random.default_rng(8)), step=np.int64(3))
+    types = plain_types(validate.state_dict())
+    assert types <= {dict, list, str, bytes, int, float, bool, type(None)}
 
 
 @pytest.mark.parametrize(
-    ("held_out", "options", "says"),
-    [
-        (HELD_OUT[::-1], {}, "other held_out"),
-        (HELD_OUT, {"metrics": "recall@5"}, "other metrics"),
-        (HELD_OUT, {"epochs": 20}, "other epochs"),
-        (HELD_OUT, {"confidence_level": 0.9}, "other confidence_level"),
-        (HELD_OUT, {"depth": 10}, "other depth"),
-    ],
+    ("held_out", "metrics", "word"),
+    [(HELD_OUT[::-1], "ndcg@5", "held_out"), (HELD_OUT, "recall@5", "metrics")],
 )
-def test_the_state_of_another_validator_is_refused(held_out, options, says):
+def test_the_state_of_another_validator_is_refused(held_out, metrics, word):
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
     validate(scores_by_gain(0, np.random.default_rng(8)))
-    unlike = sm.validator(NOTHING, held_out, **{"metrics": "ndcg@5"} | options)
-    with pytest.raises(sm.DataError, match=f"state: .*{says}"):
+    unlike = sm.validator(NOTHING, held_out, metrics=metrics)
+    with pytest.raises(sm.DataError, match=word):
         unlike.load_state_dict(validate.state_dict())
     assert unlike.history.empty
-    damaged = validate.state_dict()
-    del damaged["rows"]
-    for state in ({"epoch": 3}, None, {"format": 1}):
-        with pytest.raises(sm.DataError, match="state"):
-            validate.load_state_dict(state)
-    with pytest.raises(sm.DataError, match="state"):
-        validate.load_state_dict(damaged)
-    assert len(validate.history) == 1
 
 
-def without_standings(state):
-    state["standings"] = {}
-
-
-def with_short_codes(state):
-    kept = state["standings"]["ndcg@5"]["contenders"][1]
-    kept["codes"] = kept["codes"][:-5]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        without_standings,
-        with_short_codes,
-    ],
-)
-def test_a_damaged_state_is_refused_and_the_epochs_stay(damage):
+def test_a_damaged_state_is_refused_and_the_epochs_stay():
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
     validate(scores_by_gain(0, np.random.default_rng(8)))
-    before = validate.history
-    state = validate.state_dict()
-    damage(state)
-    with pytest.raises(sm.DataError, match="state"):
-        validate.load_state_dict(state)
-    pd.testing.assert_frame_equal(validate.history, before)
+    without_rows = validate.state_dict()
+    del without_rows["rows"]
+    cut_off = validate.state_dict()
+    kept = cut_off["standings"]["ndcg@5"]["contenders"][1]
+    kept["codes"] = kept["codes"][:-5]
+    for state in (None, {"format": 1}, without_rows, cut_off):
+        with pytest.raises(sm.DataError, match="state"):
+            validate.load_state_dict(state)
     assert validate(scores_by_gain(1, np.random.default_rng(8))).epoch == 2
 
 
 def test_a_step_is_the_number_that_the_loop_has():
     rng = np.random.default_rng(5)
     validate = sm.validator(NOTHING, HELD_OUT, metrics="ndcg@5")
-    gains = {3: 0, 6: 2, 9: 2}
-    results = [validate(scores_by_gain(gain, rng), step=step) for step, gain in gains.items()]
-    assert [result.epoch for result in results] == [3, 6, 9]
-    assert results[-1].reference == 6
-    assert validate.history["reference"].tolist()[1:] == [3, 6]
+    for step, gain in {3: 0, 6: 2, 9: 2}.items():
+        result = validate(scores_by_gain(gain, rng), step=step)
+    assert (result.epoch, result.reference) == (9, 6)
     assert validate.contenders == [6, 9]
     assert validate(scores_by_gain(2, rng)).epoch == 10
-    for step, says in (
-        (10, "step must be above that of the last epoch, 10, not 10"),
-        (1.5, "a whole number"),
-    ):
-        with pytest.raises(sm.ConfigError, match=says):
+    for step in (10, 1.5):
+        with pytest.raises(sm.ConfigError, match="step"):
             validate(NOTHING, step=step)
     assert validate.history["epoch"].tolist() == [3, 6, 9, 10]
 
@@ -370,25 +274,15 @@ def test_a_model_of_torch_is_not_taken_for_a_function_of_users(monkeypatch):
 
 
 def test_a_metric_that_is_not_defined_has_no_best_epoch():
-    """The first user has one candidate, so that AUC is not defined.
-
-    The loop goes on, and Recall@5 is answered.
-    """
+    """The first user has one candidate, so that AUC is not defined, and Recall@5 is answered."""
     training = NOTHING.copy()
     training[0] = np.arange(ITEMS) != HELD_OUT[0]
     validate = sm.validator(training, HELD_OUT, metrics=["auc", "recall@5"])
     rng = np.random.default_rng(5)
-    for gain in (0, 2, 2):
+    for gain in (0, 2):
         result = validate(scores_by_gain(gain, rng))
-        assert result.better == "undecided"
-        assert result.best is None
-        assert result.reference is None
-        assert not result.is_best
+        assert (result.better, result.best, result.is_best) == ("undecided", None, False)
         assert not validate.stop(patience=1)
-        kinds = {(finding.kind, finding.metric) for finding in result.result.findings}
-        assert ("undefined", "auc") in kinds
-        assert "AUC is not defined" in repr(result)
-    assert result.result["better"].tolist() == ["undecided", "undecided"]
     assert result.result["best"].isna().tolist() == [True, False]
     assert validate.contenders == []
 
@@ -397,18 +291,14 @@ def test_intervals_hold_together_and_the_highest_value_is_said_to_be_too_high():
     validate = sm.validator(NOTHING, HELD_OUT, metrics=["recall@1", "auc"], epochs=4)
     best_by_epoch = []
     for hits in (30, 40, 10):
-        result = validate(scores_of_hits(np.arange(hits))).result
-        [together] = [remark for remark in result.remarks if "hold together" in remark]
-        assert "95 %" in together
-        kinds = [(finding.kind, finding.metric) for finding in result.findings]
+        findings = validate(scores_of_hits(np.arange(hits))).result.findings
         best_by_epoch.append(
             [
                 (finding.metric, finding.values["epoch"], finding.values["epochs"])
-                for finding in result.findings
+                for finding in findings
                 if finding.kind == "best-of-epochs"
             ]
         )
-        assert ("several-metrics", "recall@1") in kinds
     # a training that stops after the third epoch keeps the second one
     second = [("recall@1", 2, 2), ("auc", 2, 2)]
     assert best_by_epoch == [[], second, [("recall@1", 2, 3), ("auc", 2, 3)]]
@@ -417,14 +307,6 @@ def test_intervals_hold_together_and_the_highest_value_is_said_to_be_too_high():
     history = validate.history.set_index(["epoch", "metric"])
     ends = history.loc[(2, "recall@1"), ["low", "high"]]
     assert ends.tolist() == pytest.approx([expected["low"][0], expected["high"][0]], rel=1e-12)
-
-
-def test_ids_of_several_types_have_their_values():
-    ids = np.array([7, "a", 2.5], dtype=object)
-    scores = np.eye(3, 9)
-    validate = sm.validator(np.zeros((3, 9)), [0, 1, 8], user_ids=ids, metrics="recall@1")
-    by_user = validate(scores).users.set_index("user")["recall@1"]
-    assert by_user.to_dict() == {7: 1.0, "a": 1.0, 2.5: 0.0}
 
 
 def test_epochs_after_those_that_were_announced_are_undecided():
@@ -454,32 +336,21 @@ def test_users_of_several_held_out_items_have_one_value_each():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "word"),
     [
-        ({"metrics": ["recall@10", "auc"], "depth": 100}, "auc has no cut-off"),
-        ({"epochs": 0}, "epochs must be a whole number"),
-        ({"depth": 0}, "depth must be a number from 1 to"),
-        ({"depth": 10}, "must be a function score"),
+        ({"metrics": ["recall@10", "auc"], "depth": 100}, "auc"),
+        ({"epochs": 0}, "epochs"),
+        ({"depth": 10}, "function"),
     ],
 )
-def test_wrong_options_are_refused(options, message):
-    with pytest.raises(sm.ConfigError, match=message):
+def test_wrong_options_are_refused(options, word):
+    with pytest.raises(sm.ConfigError, match=word):
         sm.validator(NOTHING, HELD_OUT, **options)(NOTHING)
 
 
-@pytest.mark.parametrize(
-    ("scores", "says"),
-    [
-        (
-            np.zeros((USERS, ITEMS - 1)),
-            "29 items",
-        ),
-        (np.full((USERS, ITEMS), np.nan), "NaN"),
-    ],
-)
-def test_wrong_scores_are_refused_and_the_epoch_is_not_counted(scores, says):
+def test_wrong_scores_are_refused_and_the_epoch_is_not_counted():
     validate = sm.validator(NOTHING, HELD_OUT, metrics="auc")
-    with pytest.raises(sm.DataError, match=says):
-        validate(scores)
-    assert validate.history.empty
+    for scores in (np.zeros((USERS, ITEMS - 1)), np.full((USERS, ITEMS), np.nan)):
+        with pytest.raises(sm.DataError):
+            validate(scores)
     assert validate(scores_by_gain(0, np.random.default_rng(9))).epoch == 1
