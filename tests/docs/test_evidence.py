@@ -3,13 +3,20 @@
 Parts of the script that made them are tested, too.
 """
 
+import collections
 import csv
 import gzip
 import hashlib
+import io
+import os
+import pickle
 import re
+import runpy
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from docs_blocks import ROOT
 
@@ -18,6 +25,7 @@ import sampled_metrics as sm
 FOLDER = ROOT / "published/evidence"
 FILES = sorted(FOLDER.glob("*.csv.gz"))
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
+MAKE = runpy.run_path(str(FOLDER / "make.py"))
 
 
 def rows_of(path: Path) -> list[dict[str, int]]:
@@ -88,3 +96,62 @@ def test_the_figure_of_beauty_shows_the_shares_of_the_files():
 
 
 # --- the script ---------------------------------------------------------------------------------
+
+
+def pickled(*, code: bool = False) -> bytes:
+    """The weights of one tensor as torch writes them.
+
+    If `code`, they name a function of the system.
+    """
+
+    class Named:
+        def __init__(self, module: str, name: str, *arguments: object) -> None:
+            self.reduced = (module, name), arguments
+
+    # the pickler in Python, so that a name is written without being imported
+    class Writer(pickle._Pickler):
+        def persistent_id(self, thing: object) -> object:
+            return ("storage", "float32", "0", "cpu", 6) if thing == "numbers" else None
+
+        def save(self, thing: object, save_persistent_id: bool = True) -> None:
+            if not isinstance(thing, Named):
+                return super().save(thing, save_persistent_id)
+            (module, name), arguments = thing.reduced
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+            super().save(arguments)
+            return self.write(pickle.REDUCE)
+
+    stream = io.BytesIO()
+    tensor = Named(
+        "torch._utils",
+        "_rebuild_tensor_v2",
+        "numbers",
+        1,
+        (2, 2),
+        (2, 1),
+        False,
+        collections.OrderedDict(),
+    )
+    Writer(stream, protocol=2).dump(
+        {"weight": Named(os.system.__module__, "system", "true") if code else tensor}
+    )
+    return stream.getvalue()
+
+
+def test_weights_are_read_without_torch_and_without_running_what_they_name():
+    numbers = np.arange(6, dtype=np.float32)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("archive/data.pkl", pickled())
+        written.writestr("archive/data/0", numbers.tobytes())
+    headers = b"".join(
+        pickle.dumps(header, 2)
+        for header in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True})
+    )
+    old = (
+        headers + pickled() + pickle.dumps(["0"], 2) + (6).to_bytes(8, "little") + numbers.tobytes()
+    )
+    for content in (archive.getvalue(), old):
+        assert MAKE["torch_weights"](content)["weight"].tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(SystemExit, match="system"):
+        MAKE["torch_weights"](headers + pickled(code=True))

@@ -307,6 +307,20 @@ def test_an_async_function_is_refused(concurrency):
     gc.collect()  # no coroutine is left to be warned of
 
 
+def test_a_dask_collection_is_refused_with_what_to_do():
+    class DaskArray:  # what tells a collection of Dask, which can be awaited, from a coroutine
+        def __await__(self):
+            yield
+
+        def __dask_graph__(self):
+            return {}
+
+    with pytest.raises(sm.DataError, match=r"compute\(\)"):
+        sm.rank(DaskArray(), TRAINING, HELD_OUT)
+    with pytest.raises(sm.DataError, match=r"compute\(\)"):
+        staged(lambda users, items: DaskArray())
+
+
 def test_a_function_of_a_single_pair_may_be_vectorised_and_else_is_told_that_it_gets_arrays():
     """Its first score is a whole number, and the others are not."""
 
