@@ -137,7 +137,7 @@ def verdicts_layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
         columns = {
             "Pair": tables.pair_names(part),
             "Metric": part["metric"].map(metric_name),
-            "Exact order": is_decided.map({True: "decided", False: "undecided"}),
+            "Exact order": (part["better"] + " is better").where(is_decided, "undecided"),
         }
         for name in ("right", "undecided", "wrong"):
             columns[name.capitalize()] = (100 * part[name]).map("{:.0f}".format)

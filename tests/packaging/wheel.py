@@ -179,7 +179,12 @@ def run(*command: str | Path) -> str:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     with tempfile.TemporaryDirectory() as empty:
         done = subprocess.run(
-            [*map(str, command)], cwd=empty, env=clean, stdout=subprocess.PIPE, text=True, check=True
+            [*map(str, command)],
+            cwd=empty,
+            env=clean,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
         )
     return done.stdout
 

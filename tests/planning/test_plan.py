@@ -174,6 +174,16 @@ def test_a_way_that_leaves_a_wider_interval_has_no_number_of_users():
     assert "-" in str(result)
 
 
+def test_no_way_takes_fewer_users_than_all_candidates():
+    rng = np.random.default_rng(2)
+    ranks = np.minimum(rng.geometric(0.02 + 0.1 * rng.random(100)), 200)
+    pilot = sm.exact_ranks(ranks, candidates=200, exact=True)
+    result = sm.plan(pilot, width=0.05, metric="hr@10", negatives=[100])
+    for column in ("users", "users_low", "users_high"):
+        exact, sampled = result[column]
+        assert sampled >= exact
+
+
 def test_no_number_of_users_is_said():
     result = sm.plan(exact("A"), width=1e-6, **GRID)
     assert "plan-width-none" in kinds(result)

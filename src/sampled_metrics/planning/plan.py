@@ -212,6 +212,7 @@ def plan(
         ways, missing = _ways(question, by_label, designs, depths, has_parts=False)
         wanted = _Wanted(question, width, difference)
         rows = [wanted.row(way) for way in late_progress(ways)]
+        rows = [_at_least_as_many_users(row, rows[0]) for row in rows]
         findings = [wanted.answer(rows)]
     table = Plan(rows).drop(columns="left", errors="ignore")
     setting = Setting(question.confidence_level, question.parameters, question.names)
@@ -585,6 +586,16 @@ class _Wanted:
         values |= _on_way(cheapest) | {"total": cheapest["users_high"] * cheapest["scores"]}
         values |= {name: cheapest[name] for name in ("users", "users_low", "users_high", "scores")}
         return Finding(kind, self.question.label, values=values)
+
+
+def _at_least_as_many_users(row: dict[str, Any], exact: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with at least as many users as that of all candidates.
+
+    Estimates of the values of users vary more than the values.
+    """
+    return row | {
+        name: max(row[name], exact[name]) for name in ("users", "users_low", "users_high")
+    }
 
 
 def _likely(possible: Possible) -> UserValues:

@@ -97,10 +97,10 @@ def correct(
         AUC of the sample, which has no bias.
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle
-        finds, and bias_error its standard error over users and samples. Intervals ignore the bias;
-        a remark says where it matters. Estimators that are not linear in the sample have no bias
-        (NaN). Users whose n differ by a factor of at most 1.25 share a distribution of ranks; each
-        n and m has weights of its own.
+        finds, and bias_error its standard error over users and samples. The error of mle is not in
+        it. Intervals ignore the bias; a remark says where it matters. Estimators that are not
+        linear in the sample have no bias (NaN). Users whose n differ by a factor of at most 1.25
+        share a distribution of ranks; each n and m has weights of its own.
 
     Raises:
         DataError: the ranks are exact, or have not been read by a reader; an estimator is not valid

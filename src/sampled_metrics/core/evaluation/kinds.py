@@ -65,7 +65,8 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "use-plan",
         REMARK,
-        "To see how often more negatives, or more users, would decide, use plan.",
+        "To see how many users or negatives decide, call plan with exact or staged ranks of some "
+        "users.",
         when="`compare`: strict bounds leave a pair undecided",
         action="call `plan` with a pilot of exact or staged ranks",
     ),

@@ -280,8 +280,9 @@ def _refuse_sampled(table: ExactRanks, columns: Columns) -> None:
     raise DataError(
         f"{columns.name}: the largest {columns.called('rank')} of {users} users is "
         f"{table.above.max() + columns.best_rank}, in "
-        "the best tenth of the candidates, as ranks among sampled negatives are; give negatives "
-        "(--negatives) for those, or exact=True (--exact, in a config exact: true) for exact ranks"
+        "the best tenth of the candidates, as ranks among sampled negatives are; give exact=True "
+        "(--exact, in a config exact: true) if they are exact; sampled ranks need negatives "
+        "(--negatives), and plan does not take them"
     )
 
 
