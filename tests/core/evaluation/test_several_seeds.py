@@ -216,21 +216,6 @@ def test_pairs_of_a_family_have_the_half_width_of_the_equation():
         assert (row.high - row.low) / 2 == pytest.approx(half_width)
 
 
-def test_equal_seeds_of_a_pair_have_the_spread_of_the_third_recommender():
-    """A pair whose own seeds are equal has the width that the seeds of the third one show."""
-    rng = np.random.default_rng(5)
-    easy = rng.random(1000)
-    tables = {name: [hit_table(rng, 0.3, easy)] * 3 for name in "AB"}
-    tables["C"] = [hit_table(rng, rate, easy) for rate in (0.25, 0.3, 0.35)]
-    rows = sm.compare(tables, metrics="recall@10")
-    rows_of_pair = rows[(rows["a"] == "A") & (rows["b"] == "B")].set_index("inference")
-    widths = rows_of_pair["high"] - rows_of_pair["low"]
-    assert widths["new_runs"] > 2 * widths["these_runs"]
-    alone = sm.compare({name: tables[name] for name in "AB"}, metrics="recall@10")
-    ends = alone[["low", "high"]].to_numpy()
-    np.testing.assert_allclose(ends[0], ends[1])  # of a pair alone, only users are random
-
-
 def test_standings_and_verdicts_are_those_of_the_rows():
     result = sm.compare(TABLES, metrics="ap")
     these = result[result["inference"] == "these_runs"]

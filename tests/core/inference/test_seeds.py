@@ -222,31 +222,15 @@ def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
     assert (widened.low[1], widened.p_value[1]) == (alone.low[1], alone.p_value[1])
 
 
-def test_two_equal_recommenders_of_a_family_have_the_spread_of_the_third():
-    """Three seeds each, with the variances 0, 0 and s² = 9.
-
-    d = 3, f = 2 and w = .4, so p = s² / 3, m_A = m_B = .6 p = 1.8 and m_C = .4 s² + .6 p = 5.4. Of
-    A and B, V = 2 × 1.8 / 3 = 1.2, c_A = c_B = .4 / 3 + 2 × .6 / 9 = 4 / 15 and c_C = 2 / 15. So ν
-    = .8 × 1.2² / ((2 × .48² + .72²) / 2) = 40 / 17.
-    """
-    family = pooled([spread_of([1.0] * 3), spread_of([1.0] * 3), spread_of([0.0, 3.0, 6.0])])
-    assert [3 * spread.variance[0] for spread in family] == pytest.approx([1.8, 1.8, 5.4])
-    a, b, _ = family
-    t = -stats.t.ppf(0.025, 40 / 17)
-    assert half_width([a, b], error=2.0) == pytest.approx(
-        np.sqrt(1.959964**2 * 4 + t**2 * 1.2), rel=1e-6
-    )
-    # b - 2 a has V = 5 × .6, and c_A = .7 / 1.5, c_B = 1.3 / 1.5 and c_C = .5 / 1.5
-    t = -stats.t.ppf(0.025, 0.8 * 3.0**2 / ((0.84**2 + 1.56**2 + 1.8**2) / 2))
-    width_of_ratio = half_width([a, b.scaled(2.0)], error=0.0)
-    assert width_of_ratio == pytest.approx(t * np.sqrt(3.0), rel=1e-6)
-
-
 def test_the_spread_of_a_family_is_that_of_its_equation():
-    """Unequal numbers of seeds, with each sum of the equation written out."""
+    """Unequal numbers of seeds, with each sum of the equation written out.
+
+    The seeds of the first two recommenders are equal, so that their spread is that of the others.
+    The last pair is compared as by a relative margin: b - 2 a.
+    """
     rng = np.random.default_rng(15)
     seeds = np.array([2, 3, 10, 5])
-    squares = rng.chisquare(2, 4)
+    squares = np.array([0.0, 0.0, *rng.chisquare(2, 2)])
     weights = np.zeros(4)
     for i in range(4):
         d = 3 * min(1, seeds[i] / seeds.mean()) ** 2
@@ -259,20 +243,22 @@ def test_the_spread_of_a_family_is_that_of_its_equation():
             for i in range(4)
         ]
     )
-    for i, j in [(0, 1), (2, 0), (3, 2)]:
-        variance = moderated[i] / seeds[i] + moderated[j] / seeds[j]
+    for i, j, ratio in [(0, 1, 1.0), (2, 0, 1.0), (3, 2, 1.0), (0, 3, 2.0)]:
+        variance = moderated[i] / seeds[i] + ratio**2 * moderated[j] / seeds[j]
         uncertainty = 0.0
         for k in range(4):
             coefficient = sum(
-                ((k == member) * weights[k] + (1 - weights[member]) * weights[k] / sum(weights))
+                factor**2
+                * ((k == member) * weights[k] + (1 - weights[member]) * weights[k] / sum(weights))
                 / seeds[member]
-                for member in (i, j)
+                for member, factor in ((i, 1.0), (j, ratio))
             )
             uncertainty += (coefficient * moderated[k]) ** 2 / (seeds[k] - 1)
         t = -stats.t.ppf(0.025, 0.8 * variance**2 / uncertainty)
         expected = t * np.sqrt(variance)
-        assert half_width([family[i], family[j]], error=0.0) == pytest.approx(expected)
-        assert widened_by([family[i], family[j]], expected, 0.0).p_value[0] == pytest.approx(0.05)
+        pair = [family[i], family[j].scaled(ratio)]
+        assert half_width(pair, error=0.0) == pytest.approx(expected)
+        assert widened_by(pair, expected, 0.0).p_value[0] == pytest.approx(0.05)
 
 
 def test_a_family_whose_seeds_do_not_differ_has_the_users_alone():
