@@ -47,7 +47,7 @@ MEMORY_LIMIT = 4 * 2**30
 def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
     """Raise DataError if an array of double precision would take more than 4 GiB.
 
-    `instead` says what to do then.
+    `instead` is the advice in the message.
     """
     needed = 8 * math.prod(map(int, shape))
     if needed > MEMORY_LIMIT:
@@ -84,7 +84,7 @@ MOST = 2**53
 
 
 MOST_SEED = 2**128 - 1
-"""Largest seed: those of numpy's own have 128 bits."""
+"""Largest seed: the seeds of numpy have 128 bits."""
 
 
 def is_whole(value: Any) -> bool:
@@ -110,7 +110,7 @@ def require_whole(lowest: int, highest: int | None = None, **numbers: Any) -> No
 
 
 def _as_power(number: int) -> str:
-    """Return a number as a power of two, or one less, if it is one of more than 32 bits."""
+    """Return a number as text: as 2^k or 2^k - 1 if it is such a number of more than 32 bits."""
     bits = number.bit_length()
     if bits <= 32:
         return str(number)
@@ -238,6 +238,6 @@ def check_labels(labels: Any, what: str, kind: type | tuple[type, ...] = ()) -> 
 
 
 def did_you_mean(label: str, known: Sequence[str], end: str = "") -> str:
-    """Ask in a message whether a known label is meant, the closest one; empty if none is close."""
+    """Return a question for a message, with the closest known label; empty if none is close."""
     close = get_close_matches(label, known, 1)
     return f" (did you mean {close[0]}{end}?)" if close and close[0] != label else ""

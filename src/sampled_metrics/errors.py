@@ -32,7 +32,7 @@ class NumericError(SampledMetricsError, ArithmeticError):
 
 
 class WriteError(SampledMetricsError):
-    """A file cannot be written: no space is left, or it may not be; the message names the file."""
+    """A file cannot be written: no space is left, or no permission; the message names the file."""
 
 
 class DownloadError(DataError):
@@ -50,9 +50,9 @@ class Remark(UserWarning):
 
 
 def printable(text: str) -> str:
-    """Return text in one line, with characters that cannot be printed as Python writes them.
+    """Return text in one line, with unprintable characters escaped, as Python writes them.
 
-    Line breaks and escapes are examples.
+    Line breaks are unprintable.
     """
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 

@@ -108,7 +108,7 @@ def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] 
         error: the error to raise.
 
     Raises:
-        DataError: it is no path, or is empty.
+        error: it is no path, or is empty.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise error(f"the path of {what} must be text or a Path, not {shown(path)}")
@@ -144,7 +144,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def reading(name: str, what: str = "cannot be read", then: str = "") -> Iterator[None]:
-    """Raise DataError in place of whatever a library raises that reads a file in this block.
+    """Raise DataError in place of any error of a library that reads a file in this block.
 
     Files may be damaged on purpose, and libraries raise errors of many types then, such as KeyError
     and RuntimeError.
@@ -170,7 +170,7 @@ def reading(name: str, what: str = "cannot be read", then: str = "") -> Iterator
 def require_writable(
     path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()
 ) -> None:
-    """Check that a file can be written that a user asks for, before what goes into it is computed.
+    """Check that a requested file can be written, before its content is computed.
 
     Args:
         path: the file.

@@ -134,7 +134,7 @@ def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
 class _SharedLimit:
     """A context with linear algebra on one thread.
 
-    The first thread in it sets the limit, and ends it when it leaves.
+    The first thread to enter sets the limit, and ends it on leaving.
 
     From version 3.8 on, threadpoolctl lets no other thread end the limit.
 

@@ -51,7 +51,7 @@ _TITLE = 22  # letters in a line of the title of a panel
 def pilot_of(model: Model, split: Split, k: int) -> StagedRanks:
     """Return the staged ranks of all users by depth None, from the scores of a model.
 
-    The first stage is the order of popularity.
+    The candidates are in the order of popularity.
     """
     block_size = max(1, _BLOCK_SCORES // split.shape.items)
     parts = []
@@ -139,7 +139,7 @@ def sections(
 
 
 def _laid_out(table: pd.DataFrame, promises: Sequence[str]) -> pd.DataFrame:
-    """Lay out ways to spend scores, and promises of them."""
+    """Lay out ways to spend scores, with what they promise."""
     rows = table.to_dict("records")
     columns = {
         "Way": [way_in_words(row) for row in rows],

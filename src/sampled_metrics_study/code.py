@@ -88,7 +88,7 @@ def content(path: str) -> str:
 
 
 class _Code(ast.NodeTransformer):
-    """What a syntax tree is without bare texts, such as docstrings."""
+    """A syntax tree without bare texts, such as docstrings."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
@@ -96,7 +96,7 @@ class _Code(ast.NodeTransformer):
 
 
 def _digest(files: Iterable[Path]) -> str:
-    """Return a digest of what counts of files, whatever their names."""
+    """Return a digest of what counts in files, whatever their names."""
     digests = sorted(map(_digest_of_file, set(files)))
     return hashlib.sha256(" ".join(digests).encode()).hexdigest()
 

@@ -89,7 +89,7 @@ WITHOUT_REPETITIONS = "Without repetitions"
 def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     """Lay out Table 3.
 
-    Bold are the best by the exact metric, and those that are not decided to be worse.
+    The best by the exact metric, and those that are not decided to be worse, are bold.
     """
     cells = tables.cells_3(table)
     if exact.decided is not None and table["recommender"].nunique() > 1:

@@ -145,8 +145,8 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
 def _is_reproduced(difference: Floats, unit: Floats, error: Floats) -> NDArray[np.bool_]:
     """Return whether numbers are reproduced, (…, cells).
 
-    Given are differences from the printed numbers, (…, cells), and units of their last digits and
-    standard errors, (cells,).
+    The arguments are (…, cells) differences from the printed numbers, (cells,) units of their last
+    digits, and (cells,) standard errors.
     """
     # half a unit, with a margin for binary rounding
     same_digits = np.abs(difference) <= unit / 2 * (1 + 1e-9)
@@ -219,7 +219,7 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
     """Lay out the counts of printed and of reproduced numbers, by table and reading, as text.
 
     The root mean square of z is over the numbers whose standard error is more than half of the last
-    digit; the others do not vary. A value near 1 means that the standard errors are right.
+    digit; the others vary little. A value near 1 means that the standard errors are right.
     """
     varies = table["standard_error"] > table["table"].map(_LAST_DIGIT) / 2
     squares = table.assign(square=(table["z"] ** 2).where(varies))

@@ -214,7 +214,7 @@ def estimates(
     """Return estimates of every metric from each repetition of a sampled evaluation.
 
     One row per reading, metric, estimator and repetition (from 0), with the column estimate.
-    Histograms is the result of `samples`.
+    `histograms` is the result of `samples`.
     """
     fitted = evaluation.fit(table.mean_candidates)
     estimates = []

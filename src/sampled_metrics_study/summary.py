@@ -83,9 +83,9 @@ def summary(
 ) -> str:
     """Return the page as html, by the template summary.html.
 
-    Made_from has versions and checksums of code, software and data. If the run covers tables of the
-    paper, printed and claims are results of `fidelity` and `claims`. Kinds has a line on each
-    recommender, its type by default. Older has the jobs whose config was another one
+    `made_from` has versions and checksums of code, software and data. If the run covers tables of
+    the paper, `printed` and `claims` are results of `fidelity` and `claims`. `kinds` has a line on
+    each recommender, its type by default. `older` has the jobs whose config was another one
     (`older.differences`).
     """
     names = list(config["recommenders"])
@@ -238,8 +238,8 @@ def _figure(
 ) -> dict[str, Any]:
     """Return the figure of an answer, and what its lines and bars need said.
 
-    Exact are columns value, low and high by recommender; sampled and deviation are the mean and the
-    standard deviation of the uncorrected metric.
+    `exact` has columns value, low and high by recommender; `sampled` and `deviation` are the mean
+    and the standard deviation of the uncorrected metric.
     """
     negatives = answer["negatives"]
     sides = (

@@ -40,7 +40,7 @@ def table_3(
 ) -> pd.DataFrame:
     """Return the mean and the standard deviation of the repetitions of each recommender.
 
-    Estimates and expected are results of `repetitions.estimates` and of
+    `estimates` and `expected` are results of `repetitions.estimates` and of
     `repetitions.exact_moments`. The columns mean_exact and sd_exact use no repetition. The first
     estimator of each metric is `exact`. Its standard deviation is that of breaking ties at random
     once.
@@ -171,8 +171,8 @@ FACTS = {
 def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
     """Return counts of the ranked items and of their ties, by recommender.
 
-    Share_with_ties is of the items, mean_share_tied of an item's other candidates, and half_tied
-    counts the items that tie with half of their other candidates or more.
+    share_with_ties is a share of the items, mean_share_tied of an item's other candidates, and
+    half_tied counts the items that tie with half of their other candidates or more.
     """
     rows = [
         {

@@ -111,7 +111,7 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def of_all(findings: Iterable[Finding], names: Sequence[str]) -> list[Finding]:
-    """Return findings, in which one that every recommender has is about all, without a name.
+    """Return findings; one that every recommender has is about all of them, without a name.
 
     `names` are the recommenders.
     """

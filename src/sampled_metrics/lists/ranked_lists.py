@@ -61,7 +61,7 @@ class Judgements:
     ) -> Judgements:
         """Return the judgements of a table; arguments and errors as in `ranked_lists`.
 
-        Of `names`, those of columns of the lists, the table may have some.
+        The table may have some of `names`, the columns of the lists.
         """
         if relevant_from is not None and not (
             is_real(relevant_from) and 0 < relevant_from < np.inf

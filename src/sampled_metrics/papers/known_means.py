@@ -79,8 +79,8 @@ class KnownMeans:
             self.functions[chosen], self.low[chosen], self.high[chosen], self.users, written
         )
 
-    def fewest(self, contradict: Callable[[KnownMeans], bool]) -> KnownMeans:
-        """Return means that contradict, where all do; without any one of them, the others do not.
+    def irreducible(self, contradict: Callable[[KnownMeans], bool]) -> KnownMeans:
+        """Return means that contradict, none of which can be left out, given that all contradict.
 
         Each mean is left out in turn, the last one first, if the others contradict without it.
         """
@@ -119,8 +119,8 @@ class KnownMeans:
     def ends_of_mean(self, row: int, alpha: float) -> tuple[float, float]:
         """Return the interval of the mean of a function over users like these, at an error rate α.
 
-        Of all distributions with a mean, the one at both ends of the function is furthest from no
-        sample, so the interval is that of a share.
+        For a given mean, the distribution on both ends of the function has the least divergence
+        from a sample, so the interval is that of a share.
         """
         alone = self.subset([row])
         deviance = alone.limit(alpha) / self.users

@@ -306,7 +306,7 @@ def _exact_contradicted(
 ) -> list[Finding]:
     """Return a finding if sampled values exclude an exact one.
 
-    The finding has the fewest values that do, and the weakest assumption under which they do.
+    The finding has values that do, none of which can be left out, and the weakest assumption.
 
     Args:
         known: the sampled values.
@@ -323,15 +323,15 @@ def _exact_contradicted(
             return exact.high < low - 1e-9 or exact.low > high + 1e-9
 
         if excludes(known):
-            fewest = known.fewest(excludes)
-            low, high = _ends(fewest, mixtures, alpha)
+            contradicting = known.irreducible(excludes)
+            low, high = _ends(contradicting, mixtures, alpha)
             values = {
                 "value": exact.value,
                 "low": low,
                 "high": high,
                 "assumption": shape,
                 "condition": condition(shape),
-                "values": fewest.written,
+                "values": contradicting.written,
             }
             return [Finding("exact-contradicted", exact.label, values=values)]
     return []
@@ -417,9 +417,9 @@ def published(
             values.
         exact: metrics among all candidates, by recommender and label, where they are published too;
             not for negatives by popularity. Exact metrics move no bounds. A finding names those
-            that the sampled values exclude, and the fewest values that do: one of them is a
-            misprint, or they do not come from the same ranks. The error rate is for all exact
-            values of a recommender together (Bonferroni).
+            that the sampled values exclude, and values that exclude them, none of which can be left
+            out: one of them is a misprint, or they do not come from the same ranks. The error rate
+            is for all exact values of a recommender together (Bonferroni).
         confidence_level: probability that the interval covers the true metric. The verdicts hold
             together for all recommenders (Bonferroni), whether their users are the same or not.
 
@@ -727,7 +727,8 @@ class _Contradicted(NamedTuple):
 
     Attributes:
         p_value: the p-value of the assumption.
-        values: the fewest values that contradict it, as they are written, by label.
+        values: values that contradict it, none of which can be left out, as they are written, by
+            label.
     """
 
     p_value: float
@@ -766,8 +767,9 @@ def _bounds(
         if deviance <= known.limit(alphas[0]):
             ends = np.clip(region.bounds(alphas), 0.0, most)
             return _Bounds(weaker, contradicted, ends + 0.0)  # 0.0, not -0.0
-        fewest = known.fewest(partial(_contradict, mixture=mixtures[weaker], alpha=alphas[0]))
-        contradicted[weaker] = _Contradicted(known.p_value(deviance), fewest.written)
+        is_contradicted = partial(_contradict, mixture=mixtures[weaker], alpha=alphas[0])
+        contradicting = known.irreducible(is_contradicted)
+        contradicted[weaker] = _Contradicted(known.p_value(deviance), contradicting.written)
     return _Bounds(FREE, contradicted, np.full((len(alphas), 2, len(most)), np.nan))
 
 

@@ -58,7 +58,7 @@ KINDS = (
         "one of free, which assumes nothing.",
         when="published numbers contradict the assumption; a weaker one is taken",
         action="check the number of negatives and of candidates",
-        values="assumption, p_value; values: the fewest that contradict it, by label, as written",
+        values="assumption, p_value; values: that contradict it together, by label, as written",
     ),
     Kind(
         "published-unexplained",
@@ -77,7 +77,7 @@ KINDS = (
         when="published sampled numbers exclude a published exact one",
         action="check the number of negatives and of candidates",
         values="value: the exact one; low, high: what the sampled ones allow; assumption: the "
-        "weakest under which they do; condition: in words; values: the fewest sampled ones that "
+        "weakest under which they do; condition: in words; values: sampled ones that together "
         "do, by label, as written",
     ),
     Kind(

@@ -124,7 +124,7 @@ class Width(NamedTuple):
     Attributes:
         mean: over evaluations.
         spread: standard deviation of its logarithm.
-        left: the mean width that any number of users leaves.
+        left: the mean width that remains with any number of users.
     """
 
     mean: float
@@ -133,7 +133,7 @@ class Width(NamedTuple):
 
 
 def has_gap(values: UserValues) -> bool:
-    """Return whether values leave a width that any number of users leaves."""
+    """Return whether values leave a width that remains with any number of users."""
     return not (values.one_value or np.array_equal(values.low, values.high))
 
 
@@ -142,8 +142,8 @@ def width_of(
 ) -> Width:
     """Return the width of the interval of values that an evaluation may have.
 
-    The part of the width that any number of users leaves is a mean over the users of the pilot. Its
-    error counts, too.
+    The part of the width that remains with any number of users is a mean over the users of the
+    pilot. Its error counts, too.
     """
     chances = np.array([chance for chance, _ in possible])
     forecasts = [forecast(values, shares, users, alpha) for _, values in possible]
@@ -168,7 +168,7 @@ class WidthForecast(NamedTuple):
         width: the expected width.
         low: lower end of its interval.
         high: upper end.
-        left: what any number of users leaves of the width.
+        left: the part of the width that remains with any number of users.
     """
 
     width: float
@@ -182,7 +182,7 @@ class WidthForecast(NamedTuple):
 
         The pilot and the evaluation are independent. So the distance of an end is the root of the
         sum of two squares: the distance of the mean of a law, and how far the widths of its
-        evaluations vary. It is in logarithms.
+        evaluations vary. Both are distances of logarithms.
 
         Args:
             widths: of the pilot, and of other laws.
@@ -215,7 +215,8 @@ def chance_above_0(end: float, error: float) -> float:
 def users_for(is_enough: Callable[[int], bool]) -> float:
     """Return the smallest number of users, from 2, that is enough; infinite if `MOST_USERS` is not.
 
-    More users are enough if some are. The number may be too large by half a per cent.
+    If a number of users is enough, so is every larger one. The result may be too large by half a
+    per cent.
 
     Examples:
         >>> users_for(lambda users: users >= 100)

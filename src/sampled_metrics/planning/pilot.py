@@ -135,7 +135,7 @@ class Pilot:
         return Law(dict.fromkeys(self.tables, shares))
 
     def shares_of_values(self, law: Law, name: str, values: int) -> Floats:
-        """Return the shares of so many values, of which users have the same number each."""
+        """Return the (values,) shares of values, of which each user has the same number."""
         repeats = values // (self.users + 2)
         return np.repeat(law.shares[name] / repeats, repeats)
 

@@ -121,7 +121,7 @@ def plan(
     replacement: bool = False,
     confidence_level: float = 0.95,
 ) -> Plan:
-    """Tell how many users an evaluation needs, or what as many users as a pilot's would show.
+    """Tell how many users an evaluation needs, or what as many new users would show.
 
     Three questions have an answer:
 
@@ -177,7 +177,7 @@ def plan(
         DataError: the ranks have not been read by a reader, or are sampled; staged ranks are not
             all known; the recommenders are of different users, or two are equal in the pilot.
         ConfigError: the metric or an estimator does not exist, an option is out of range, or is for
-            rows that such a pilot has not; a difference needs two recommenders.
+            rows that such a pilot lacks; a difference needs two recommenders.
 
     Examples:
         >>> import sampled_metrics as sm

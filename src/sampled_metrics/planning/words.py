@@ -133,8 +133,8 @@ KINDS = (
     Kind(
         "plan-no-negatives",
         REMARK,
-        "There are no rows of negatives: they need exact ranks, together with the staged ranks, as "
-        "the ranks above k count.",
+        "There are no rows of negatives: they need exact ranks, together with the staged ranks, "
+        "because ranks worse than k matter, too.",
         when="the pilot has no exact ranks",
         action="give exact ranks with the staged ones",
     ),

@@ -88,7 +88,7 @@ def rank_users(
         tolerance: of scores from a function; by default they are compared exactly, in their own
             type.
         threads: number of blocks to count at a time; the counts do not depend on it. The default is
-            1 for scores, and for many scores of factors as many as linear algebra has.
+            as many as linear algebra has for many scores of factors on the host, and 1 otherwise.
         progress: wraps the range of blocks, for a progress bar.
 
     Raises:
@@ -144,7 +144,7 @@ def _threads_for(scores: ScoreFunction | Factors, rows: int) -> int:
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:
     """Return the number of users of a block.
 
-    By default their scores take `most_bytes` in float64, for 1024 at most.
+    The default is 1024, or fewer, so that their scores in float64 take at most `most_bytes`.
     """
     if batch_size is not None:
         return min(batch_size, 2**31)  # more users than there are, in an integer of numpy
@@ -300,8 +300,8 @@ def rank(
     have, or `user_ids` or `item_ids` name the rows and columns of the others. Without labels, row u
     is user u, and column i is item i. Ids are compared as text.
 
-    By factors, as many threads rank blocks of users as the library of linear algebra has, which
-    OMP_NUM_THREADS limits. The ranks do not depend on their number.
+    Many scores of factors on the host are ranked in as many threads as linear algebra has, which
+    OMP_NUM_THREADS limits. The ranks do not depend on the number of threads.
 
     Args:
         scores: one of

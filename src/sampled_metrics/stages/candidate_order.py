@@ -39,10 +39,11 @@ class CandidateOrder:
             kept up to there.
 
     Attributes:
-        digests: by name, the digest of an order for all users, and of the orders of users.
+        digests: by name, the digest of an order for all users, or "a function"; and that of the
+            orders of users.
 
     Raises:
-        ConfigError: the order is another word.
+        ConfigError: the order is an unknown word.
         DataError: the numbers are not one for each item, or some are NaN.
     """
 

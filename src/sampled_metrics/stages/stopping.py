@@ -18,7 +18,7 @@ from sampled_metrics.checks import Floats, Ints
 from sampled_metrics.core.data.ids import as_text
 
 FOLDS = 5
-"""Number of folds of the users, whose predictions are those of the others."""
+"""Number of folds of the users; each is predicted from the others."""
 
 _EXPONENT = 0.75  # of the share of users who go on
 
@@ -45,7 +45,7 @@ def last_boundary(boundaries: Ints, candidates: Ints) -> Ints:
 
 
 def stops(uniform: Floats, depth: float | None, boundaries: Ints, last: Ints) -> Ints:
-    """Return the (users,) indices of the boundaries at which users stop who are not beaten before.
+    """Return the (users,) indices of the boundaries at which users stop unless beaten before.
 
     A user who goes on to the end has the number of the boundaries.
 

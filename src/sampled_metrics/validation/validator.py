@@ -238,13 +238,13 @@ class Validator:
     """Exact metrics after each epoch; `sm.validator` makes it.
 
     An epoch counts once its call has returned. A call that is interrupted, or fails, leaves no
-    trace. Calls from several threads are epochs one after another, in the order in which their
-    ranks are there.
+    trace. Calls from several threads are epochs one after another, in the order in which they
+    are ranked.
 
     After a restart, a validator goes on in two ways. A copy that was pickled goes on from its
     epochs; it has the training and held-out items, and no model. Or `sm.validator` makes it anew
-    from the same items, and `load_state_dict` gives it the epochs that `state_dict` returned, which
-    is smaller.
+    from the same items, and `load_state_dict` gives it the epochs of `state_dict`, which is
+    smaller than the pickled copy.
 
     Attributes:
         metrics: the metrics by label.

@@ -173,7 +173,7 @@ def binarize(
 
 
 class _Column:
-    """A column that grows. No copy of all of it is made, as of parts that are joined."""
+    """A column that grows, and is not copied as a whole, as joined parts are."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -252,7 +252,7 @@ def _repeats(
     timestamps: NDArray[np.int64] | NDArray[np.float64] | None,
     repeated: str,
 ) -> NDArray[np.bool_]:
-    """Return whether each event is another one of its pair than that which `repeated` keeps.
+    """Return whether each event repeats a pair, and is not the one that `repeated` keeps.
 
     Timestamps decide, if there are any.
     """

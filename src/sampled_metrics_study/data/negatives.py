@@ -45,9 +45,9 @@ def require_negatives(
 def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
     """Return the split of a dataset whose file may have too few items, or None.
 
-    None is returned if no file is at hand, if it has items enough for the negatives, or if it takes
-    longer than a second or two to read. A file that is wrong in another way has None, too: the job
-    that reads it says what is wrong.
+    None is returned without a file, for a file that is too large to read here, for enough items,
+    and for negatives with replacement. For an invalid file it is None, too: the job that reads it
+    says what is wrong.
     """
     entry = config["datasets"][dataset]
     if not entry["path"] or config["sampling"]["replacement"]:

@@ -22,8 +22,8 @@ ON_READING = [
     Finding("rows-as-users"),
 ]
 REMARKS = [
-    "Columns that are not used: <remark> & more. If one names users, recommenders or seeds, name "
-    "it with user_column, by or seeds.",
+    "Columns that are not used: <remark> & more. If a column holds users, recommenders or seeds, "
+    "give its name as user_column, by or seeds.",
     "Each row counts as a user, as there is no column user.",
 ]
 CAUTION = "No rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."

@@ -59,7 +59,7 @@ class IdColumn(NamedTuple):
 
 
 def id_column(values: pd.Series) -> IdColumn:
-    """Return the ids of a column of any type, but lists."""
+    """Return the ids of a column of any type but lists."""
     row = np.arange(len(values))
     cells = values
     if values.dtype != object:  # there, True and 1 are equal, and differ as ids
@@ -145,7 +145,7 @@ def cell_as_text(value: Any) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text with halves of pairs of surrogates, which are not text, as Python writes them."""
+    """Return text with lone surrogates escaped, as Python writes them."""
     return text.encode(errors="backslashreplace").decode()
 
 

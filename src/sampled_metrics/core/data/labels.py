@@ -29,7 +29,7 @@ def has_labels(data: Any) -> bool:
 
 
 def refuse_other_labels(columns: Mapping[str, Any], what: str) -> None:
-    """Raise DataError if two columns are Series with other labels, as of rows in another order."""
+    """Raise DataError if two columns are Series whose labels differ, even only in their order."""
     labelled = {
         name: values.index for name, values in columns.items() if isinstance(values, pd.Series)
     }
@@ -48,8 +48,8 @@ def with_index(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     table `name`.
 
     Raises:
-        DataError: a level and a column have the same name and differ, or a level of several that
-            does not count rows has no name.
+        DataError: a level and a column have the same name and differ, or one of several levels has
+            no name and is not of integers.
     """
     index = frame.index
     has_names = isinstance(index, pd.MultiIndex) or index.name is not None

@@ -97,7 +97,7 @@ def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:
 
 
 class _Posterior:
-    """The posterior of the exponents of several samples, which do not depend on each other."""
+    """The posterior of the exponents of several independent samples."""
 
     def __init__(
         self,

@@ -223,7 +223,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "drawn-by-user",
         REMARK,
-        "The negatives of each user are taken to be drawn anew.",
+        "The negatives are assumed to be drawn independently for each user.",
         when="intervals assume that negatives are drawn anew for each user",
         action="read ranks whose users share negatives with `drawn='once'`",
     ),
@@ -534,8 +534,8 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "columns-not-used",
         REMARK,
-        "Columns that are not used: {columns:.200}. If one names users, recommenders or seeds, "
-        "name it with user_column, by or seeds.",
+        "Columns that are not used: {columns:.200}. If a column holds users, recommenders or "
+        "seeds, give its name as user_column, by or seeds.",
         when="columns are not used",
         action="name the column of users, recommenders or seeds",
         values="columns",

@@ -114,7 +114,7 @@ class SeedSpread:
         freedom: the number of seeds minus one.
         errors: in a family, (recommenders, metrics) |c_k| m_k / √f_k: how much the seeds of each
             recommender of the family add to the standard error of `variance`, divided by √2. None
-            of a recommender alone, or of one of two.
+            outside of a family.
     """
 
     variance: Floats

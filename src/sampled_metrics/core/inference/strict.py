@@ -283,7 +283,8 @@ def _decides_alone(
 ) -> bool:
     """Return whether an interval is hardly wider than one from as many exact ranks.
 
-    AUC, for which samples have no bias, is not looked at, and neither are a few users.
+    AUC, for which samples have no bias, is left out. For fewer users than `FEW_USERS`, it is
+    False.
     """
     if values.low.shape[1] < FEW_USERS:
         return False

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 COLUMNS = ("user", "candidates", "above", "tied")
 
 _MANY = 100
-_TENTH = 10
 """Ranks of this many users are refused as exact if all are in the best tenth."""
+_TENTH = 10
 
 
 @dataclass(frozen=True, repr=False)

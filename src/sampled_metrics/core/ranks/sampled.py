@@ -196,7 +196,7 @@ class SampledRanks(Ranked):
         Users without ids are sorted by what was observed of them in all tables, and numbered in a
         random order whose seed is a digest of these observations. Whatever was observed, each order
         is as likely as the others, as for ids that have nothing to do with the ranks. With a fixed
-        seed, the same ranks would be together in each sample.
+        seed, equal ranks would share a fold in each sample.
         """
         numbers, findings = super().pair(others, names)
         tables: list[SampledRanks] = [self, *others]
@@ -271,11 +271,11 @@ def sampled_ranks(
         replacement: whether a negative could be sampled twice for the same user.
         drawn: "by user" if the negatives of each user are drawn anew, as all intervals and verdicts
             assume. "once" if users share negatives, such as one list of candidates for everybody,
-            or the other items of a batch. One such draw gives values and no interval or verdict;
-            several independent draws give both. "popularity" if they are drawn by popularity, or in
-            any other way that is not uniform. Then `correct` bounds the metrics, without an
-            estimate, and `compare` refuses: x distinct negatives above the held-out item are x
-            candidates above it, so its true rank is at least its sampled rank.
+            or the other items of a batch. One such draw gives values alone; several
+            independent draws also give intervals and verdicts. "popularity" if they are drawn by
+            popularity, or in any other way that is not uniform. Then `correct` bounds the metrics,
+            without an estimate, and `compare` refuses: x distinct negatives above the held-out item
+            are x candidates above it, so its true rank is at least its sampled rank.
         by: the column of a table that names the recommenders of its rows. The result is then a
             mapping from these names.
         seeds: the column of the seeds of a training, as in `exact_ranks`; with ``drawn="once"``,

@@ -48,7 +48,7 @@ def thinned(distribution: ArrayLike, negatives: int) -> Floats:
 def expected_metric(
     rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric
 ) -> Floats:
-    """Return E[metric of the sampled rank] as a sum over x, eq. 16, of (events,) true ranks."""
+    """Return E[metric of the sampled rank] at (events,) true ranks: the sum over x of eq. 16."""
     better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
     return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
 
