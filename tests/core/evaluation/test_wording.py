@@ -138,7 +138,7 @@ EXPECTED = {"metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
             "AP is 0.1, and among 20 sampled negatives 0.125 on average with cls.",
             id="expected",
         ),
-        pytest.param({"way": "all"}, "drawn anew", id="first-remark"),
+        pytest.param({"way": "all"}, "drawn independently", id="first-remark"),
     ],
 )
 def test_sentences(row, words):
