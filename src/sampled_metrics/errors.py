@@ -32,7 +32,7 @@ class NumericError(SampledMetricsError, ArithmeticError):
 
 
 class WriteError(SampledMetricsError):
-    """A file cannot be written: no space is left, or no permission; the message names the file."""
+    """A file cannot be written: there is no space or no permission; the message names the file."""
 
 
 class DownloadError(DataError):

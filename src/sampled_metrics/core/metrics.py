@@ -543,8 +543,8 @@ def can_mislead(label: str) -> bool:
     """Return whether uniform negatives may order recommenders wrongly by a metric.
 
     A metric that is linear in the rank, which is AUC alone, has the same expectation as among all
-    candidates. All other metrics, and labels that are not of this library, may
-    order them wrongly.
+    candidates. All other metrics, and labels that are not of this library, may order recommenders
+    wrongly.
     """
     name, _, _ = _parts(label)
     named = formula_of(name)

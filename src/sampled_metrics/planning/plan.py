@@ -121,7 +121,7 @@ def plan(
     replacement: bool = False,
     confidence_level: float = 0.95,
 ) -> Plan:
-    """Tell how many users an evaluation needs, or what as many new users would show.
+    """Tell how many users an evaluation needs, or what one of the pilot's size would show.
 
     Three questions have an answer:
 

@@ -283,8 +283,8 @@ def _decides_alone(
 ) -> bool:
     """Return whether an interval is hardly wider than one from as many exact ranks.
 
-    AUC, for which samples have no bias, is left out. For fewer users than `FEW_USERS`, it is
-    False.
+    AUC, for which samples have no bias, is left out. The result is False for fewer users than
+    `FEW_USERS`.
     """
     if values.low.shape[1] < FEW_USERS:
         return False
