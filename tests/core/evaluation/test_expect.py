@@ -18,8 +18,7 @@ PUBLISHED = Path(__file__).resolve().parents[3] / "published" / "ml-1m"
 RANKS = [1, 4, 9, 30]
 
 
-@pytest.mark.parametrize("replacement", [False, True])
-@pytest.mark.parametrize("m", [1, 29])
+@pytest.mark.parametrize(("m", "replacement"), [(29, False), (5, True)])
 def test_of_auc_is_auc_and_of_recall_with_replacement_a_binomial_tail(m, replacement):
     table = expect(
         RANKS, negatives=m, metrics=["auc", "recall@3"], candidates=30, replacement=replacement
@@ -30,7 +29,7 @@ def test_of_auc_is_auc_and_of_recall_with_replacement_a_binomial_tail(m, replace
     if replacement:
         tail = np.mean(stats.binom.cdf(2, m, better))
         assert recall["expected"] == pytest.approx(tail, rel=1e-12)
-    elif m == 29:  # everything is in the sample
+    else:  # everything is in the sample
         assert recall["expected"] == pytest.approx(recall["exact"], rel=1e-12)
         assert table["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
 
@@ -49,14 +48,14 @@ def test_of_users_with_ties_and_candidates_and_rows_of_their_own():
     assert recall["deviation"] == pytest.approx(np.sqrt(variance))
 
 
-def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000():
+def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_1000():
     """100 draws of 400 users, as 100 rows of each user: these count with their mean, so it is one
     call.
     """
     rng = np.random.default_rng(6)
-    n = np.repeat([100, 5000], 200)
+    n = np.repeat([100, 1000], 200)
     ranks = np.minimum(
-        rng.geometric(1 / 20, size=400) + (n == 5000) * rng.integers(0, 300, size=400), n
+        rng.geometric(1 / 20, size=400) + (n == 1000) * rng.integers(0, 60, size=400), n
     )
     x = rng.hypergeometric(ranks - 1, n - ranks, 50, size=(100, 400))
     options = {"negatives": 50, "estimators": "bv-0.1", "metrics": ["recall@10", "ap", "auc"]}
@@ -72,12 +71,6 @@ def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000():
     mean = correct(rows, **options)["value"].to_numpy()
     assert (np.abs(expected - mean) < 4 * deviation / np.sqrt(100)).all()
 
-    values_of_draws = [correct(1 + draw, candidates=n, **options)["value"] for draw in x[:12]]
-    squares = ((np.array(values_of_draws) - expected) / deviation) ** 2
-    chi_squared = squares.sum(axis=0)
-    assert (chi_squared > stats.chi2.ppf(0.001, 12)).all()
-    assert (chi_squared < stats.chi2.ppf(0.999, 12)).all()
-
 
 def test_two_recommenders_that_sampling_swaps():
     """B has one user at the top and the others far down; A has all in between."""
@@ -85,14 +78,12 @@ def test_two_recommenders_that_sampling_swaps():
     table = expect(ranks, negatives=50, metrics=["recall@10"], candidates=1000)
     rows = table.set_index("recommender")
     assert (rows["exact"]["A"], rows["exact"]["B"]) == (0.0, 0.3)
-    wrong, undecided, rows_as_users = table.findings
-    assert rows_as_users.kind == "rows-as-users"
+    wrong, undecided, _ = table.findings
     assert (wrong.kind, wrong.metric, wrong.names) == ("wrong-order", "recall@10", ("B", "A"))
     assert wrong.values["chance"] == pytest.approx(0, abs=1e-6)
-    assert wrong.values["exact_better"] == rows["exact"]["B"]
-    assert wrong.values["exact_worse"] == rows["exact"]["A"]
-    assert wrong.values["expected_better"] == rows["expected"]["B"]
-    assert wrong.values["expected_worse"] == rows["expected"]["A"]
+    for side, name in (("better", "B"), ("worse", "A")):
+        assert wrong.values[f"exact_{side}"] == rows["exact"][name]
+        assert wrong.values[f"expected_{side}"] == rows["expected"][name]
     assert undecided.kind == "order-undecided"
 
 

@@ -25,22 +25,18 @@ FEW = finding("few-users", users=7)
 # --- the tables of kinds ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_kind_says_its_values_and_what_to_do(kind):
-    assert kind.rank in (CAUTION, REMARK)
-    assert kind.when
-    assert kind.action
-    names = {name.split("[")[0] for _, name, _, _ in string.Formatter().parse(kind.text) if name}
-    has_columns = kind.values.startswith(OF_ROW)
-    unknown = [
-        name for name in names - {"metric", "names", "confidence"} if name not in kind.values
-    ]
-    assert has_columns or not unknown
-
-
-def test_each_kind_is_there_once():
-    names = [kind.name for kind in KINDS]
-    assert len(set(names)) == len(names)
+def test_a_kind_says_its_values_and_what_to_do():
+    for kind in KINDS:
+        assert kind.rank in (CAUTION, REMARK)
+        assert kind.when
+        assert kind.action
+        fields = {
+            name.split("[")[0] for _, name, _, _ in string.Formatter().parse(kind.text) if name
+        }
+        fields -= {"metric", "names", "confidence"}
+        is_of_row = kind.values.startswith(OF_ROW)
+        assert is_of_row or all(name in kind.values for name in fields), kind.name
+    assert len({kind.name for kind in KINDS}) == len(KINDS)
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -67,7 +63,7 @@ def test_a_remark_begins_with_its_recommender_group_and_file():
     assert remark.startswith("X: Columns")
 
 
-@pytest.mark.parametrize("name", ["CLS", "{0}", "%s"])
+@pytest.mark.parametrize("name", ["CLS", "{0}"])
 def test_names_that_look_like_other_words_are_kept(name):
     setting = Setting(names=(name, "Y"))
     [remark] = said(verdict("better", (name, "Y"), a=name, difference=-0.02), setting=setting)
@@ -151,7 +147,6 @@ def test_sentences(row, words):
     [
         ("abc", "ac", "a is better than c. a and b, and b and c, cannot be distinguished."),
         ("bca", "ca ba", "b and c are better than a. b and c cannot be distinguished."),
-        ("abc", "", "a, b and c cannot be distinguished."),
         (
             "abcde",
             "ab ac ad ae",
