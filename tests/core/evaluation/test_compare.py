@@ -28,18 +28,6 @@ def values_of_kinds(table, *kinds):
     return [finding.values for finding in table.findings if finding.kind in kinds]
 
 
-def test_the_other_way_round_is_mirrored_and_equal_ranks_show_nothing():
-    ranks_a, ranks_b = np.random.default_rng(1).integers(1, 6, size=(2, 30))
-    options = {"candidates": 11, "negatives": 4, "metrics": ["recall@2", "ap"]}
-    forth = compare(ranks_a, ranks_b, **options)
-    back = compare(ranks_b, ranks_a, **options)
-    same = compare(ranks_a, ranks_a, **options)
-    assert back["low"].to_numpy() == pytest.approx(-forth["high"].to_numpy(), abs=1e-9)
-    assert back["p_value"].to_numpy() == pytest.approx(forth["p_value"].to_numpy(), abs=1e-9)
-    assert same["p_value"].tolist() == [1.0, 1.0]
-    assert ((same["low"] <= 0) & (same["high"] >= 0)).all()
-
-
 def test_the_finding_names_the_tables_that_are_paired_by_position():
     users = np.arange(10, 16)
     tables = {"plain": sm.exact_ranks(A, candidates=50)}

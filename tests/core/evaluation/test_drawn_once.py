@@ -1,21 +1,17 @@
-"""Negatives that are drawn once for all users: no interval of one draw, and intervals of several
-that hold.
-"""
+"""Negatives that are drawn once for all users: no interval of one draw, and those of several.
 
-from collections import Counter
+benchmarks/promises.py counts how often the intervals of several draws hold.
+"""
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import sampled_metrics as sm
-from sampled_metrics.core.evaluation.values import SHARED, UserValues, mean_of_runs
-from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.evaluation.values import SHARED
 
 USERS = 300
 N = 1000
 M = 100
-AUC = np.array([[0.0, 1.0]])
 
 
 def outcomes(rng, ranks, share, n, draws):
@@ -99,62 +95,6 @@ def test_several_draws_are_compared_draw_by_draw():
 def test_refuses_draws(a, b, word):
     with pytest.raises(sm.DataError, match=word):
         sm.compare({"a": a, "b": b}, estimator="bv-0.1")
-
-
-def values_of_auc(x, *, once=True):
-    """The values of AUC of one draw, without bias."""
-    values = (1 - x / M)[np.newaxis]
-    findings = (Finding(SHARED),) if once else ()
-    return UserValues(
-        values,
-        values,
-        True,
-        np.stack((AUC, AUC), axis=1),
-        AUC,
-        values.mean(axis=1),
-        findings=findings,
-    )
-
-
-def holds(interval, truth):
-    return interval.low[0] <= truth <= interval.high[0]
-
-
-LAWS = {
-    "one": lambda _, n, users: np.full(users, n // 2),
-    "steep": lambda rng, n, users: np.minimum(n ** rng.random(users), n).astype(int),
-    "two": lambda rng, n, users: np.where(rng.random(users) < 0.9, 1 + n // 50, n // 2),
-}
-
-
-@pytest.mark.parametrize(
-    ("law", "share", "draws", "repetitions"),
-    [
-        ("one", 0.5, 5, 80),
-        pytest.param("one", 1.0, 2, 600, marks=pytest.mark.slow),
-        pytest.param("steep", 1.0, 10, 600, marks=pytest.mark.slow),
-        pytest.param("two", 0.1, 2, 600, marks=pytest.mark.slow),
-    ],
-)
-def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(
-    law, share, draws, repetitions
-):
-    ranks_of_population = LAWS[law](np.random.default_rng(9), N, 1_000_000)
-    truth = 1 - (ranks_of_population.mean() - 1) / (N - 1)
-    assert stats.sem(ranks_of_population) / (N - 1) < 4e-4
-    held = Counter()
-    for repetition in range(repetitions):
-        rng = np.random.default_rng([7, repetition])
-        x_a, x_b = (outcomes(rng, LAWS[law](rng, N, 200), share, N, draws) for _ in range(2))
-        a, b = (mean_of_runs([values_of_auc(draw) for draw in x]) for x in (x_a, x_b))
-        held["value"] += holds(a.interval(0.05), truth)
-        held["difference"] += holds(b.minus(a).interval(0.05), 0)
-        held["taken by user"] += holds(values_of_auc(x_a[0], once=False).interval(0.05), truth)
-    lowest = 0.95 - 2 * np.sqrt(0.95 * 0.05 / repetitions)
-    assert held["value"] / repetitions >= lowest
-    assert held["difference"] / repetitions >= lowest
-    if law == "one" and share >= 0.5:
-        assert held["taken by user"] / repetitions < 0.7
 
 
 def test_draws_whose_values_are_alike_by_chance_are_several_draws():

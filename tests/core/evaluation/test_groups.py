@@ -84,6 +84,8 @@ def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
     result = sm.compare(exact(groups="age"), groups=True, margin=0.05, **RECALL)
     plain = sm.compare(exact(), margin=0.05, **RECALL)
     require_same(rows_of_group(result, "all"), plain, [*plain.columns])
+    [adjustment] = [finding for finding in result.findings if finding.kind == "groups-adjusted"]
+    assert adjustment.values["groups"] == 2
     p_values = {}
     for group in ("old", "young"):
         in_group = exact(group == AGE_OF_ROWS)

@@ -7,7 +7,6 @@ import pytest
 from user_values import KINDS, places, require_difference, require_within_bounds, table_of, values
 
 import sampled_metrics as sm
-from sampled_metrics.core.evaluation.values import mean_of_runs
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -18,18 +17,6 @@ def test_have_the_point_as_mean_and_are_within_their_bounds(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(kind):
     require_difference(values(table_of(kind), kind), values(table_of(kind, 1), kind))
-
-
-@pytest.mark.parametrize("kind", ["free", "decreasing"])
-def test_of_seeds_by_strict_bounds_are_mean_bounds_without_a_spread(kind):
-    seeds = [values(table_of(kind, seed), kind) for seed in range(3)]
-    mean = mean_of_runs(seeds)
-    assert not mean.one_value
-    assert mean.spreads == ()
-    assert mean.assumes == seeds[0].assumes
-    for name in ("low", "high", "bounds", "limits", "point"):
-        expected = np.mean([getattr(seed, name) for seed in seeds], axis=0)
-        np.testing.assert_allclose(getattr(mean, name), expected)
 
 
 def test_places_are_means_of_ranks():

@@ -191,20 +191,5 @@ def test_a_name_in_the_column_conclusion_is_no_conclusion(name, text):
     assert verdict_of(FEW, FEW, names=("A", name)).row()["conclusion"] == "undecided"
 
 
-def test_groups_have_findings_of_their_own_and_not_those_of_all():
-    ranks = {"A": [5, 80, 3, 9] * 50, "B": [2, 40, 1, 4] * 50}
-    ages = dict.fromkeys(range(150), "young") | dict.fromkeys(range(150, 200), "old")
-    tables = sm.exact_ranks(
-        {name: {"user": [*ages], "rank": ranks_of_users} for name, ranks_of_users in ranks.items()},
-        candidates=100,
-        exact=True,
-    )
-    result = sm.compare(tables, metrics="ap", groups=ages)
-    few_users = findings_of_kind(result, "few-users")
-    assert [(finding.group, finding.names) for finding in few_users] == [("old", ())]
-    [adjustment] = findings_of_kind(result, "groups-adjusted")
-    assert adjustment.values["groups"] == 2
-
-
 def test_columns_of_two_recommenders_are_headed_by_their_names():
     assert Verdict.headings("A", "B")["difference"] == "B - A"
