@@ -59,7 +59,7 @@ def deciding(values, counts, bound):
     return min(number_of_users(near_side), number_of_users(far_side) + 1)
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", range(16))
 def test_ends_are_where_a_general_solver_reaches_the_threshold_and_the_p_value_inverts_them(number):
     """Values with counts and bounds: some at a bound, some all alike."""
     rng = np.random.default_rng(number)
@@ -178,24 +178,3 @@ def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, smallest
     )
     coverage = chances[is_likely] @ ((low <= share) & (share <= high))
     assert smallest < coverage <= largest
-
-
-@pytest.mark.parametrize(
-    ("users", "share"),
-    [
-        (30, 0.1),
-        (100, 0.03),
-        *(pytest.param(400, share, marks=pytest.mark.slow) for share in (0.004, 0.03, 0.1)),
-    ],
-)
-def test_false_verdicts_of_rare_hits_are_rare_for_equal_means(users, share):
-    """A share of the users has the value 1, and others a small one, beside their mean."""
-    rng = np.random.default_rng([4, users, int(1000 * share)])
-    small = 1 / np.arange(501, 1001)
-    simulations = 300
-    mean = share + (1 - share) * small.mean()
-    is_hit = rng.random((simulations, users)) < share
-    values = np.where(is_hit, 1.0, rng.choice(small, (simulations, users))) - mean
-    interval = intervals_of(values, bounds=(-1.0, 1.0))
-    false_verdicts = ((interval.low > 0) | (interval.high < 0)).mean()
-    assert false_verdicts <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)
