@@ -61,27 +61,6 @@ def sizes_and_counts(draw):
     return n, draw(counts.filter(any))
 
 
-def test_two_iterations_by_hand():
-    """Of 3 candidates, 1 negative is drawn without replacement. x is 0 three times of four.
-
-    P(x = 0) is 1, 1/2, 0 at ranks 1, 2, 3. Under uniform ranks, P(x) = 1/2, 1/2, so that π becomes
-    1/3 · (3/2, 3/2 · 1/2 + 1/2 · 1/2, 1/2) = (1/2, 1/3, 1/6). Then P(x) = 2/3, 1/3, and π becomes
-    (1/2 · 9/8, 1/3 · (9/16 + 3/8), 1/6 · 3/4) = (9/16, 5/16, 1/8).
-    """
-    fitted = MaximumLikelihood(2).fit(Outcomes.from_design(SamplingDesign(1), 3), METRICS)
-    expected = [
-        9 / 16 + 5 / 32 + 1 / 24,
-        9 / 16 + 5 / 16 / np.log2(3) + 1 / 16,
-        14 / 16,
-        9 / 16 + 5 / 32,
-    ]
-    np.testing.assert_allclose(fitted.estimate(np.array([3, 1])), expected, rtol=1e-14)
-    means, variances = fitted.moments(np.array([3.0, 1.0]))
-    np.testing.assert_allclose(means, expected, rtol=1e-14)
-    # AUC is 1, 1/2 and 0 at the ranks
-    assert variances[-1] == pytest.approx(9 / 16 + 5 / 64 - (9 / 16 + 5 / 32) ** 2)
-
-
 def em(A, counts, iterations):
     """The distribution over all ranks after iterations of EM."""
     pi = np.full(len(A), 1 / len(A))
@@ -104,15 +83,19 @@ def test_expectation_maximisation_is_a_loop_over_all_ranks(sample, replacement, 
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize(
     ("n", "m", "iterations"),
-    [(2000, 30, 100), (20_000, 50, 5), pytest.param(100_000, 100, 100, marks=pytest.mark.slow)],
+    [(2000, 30, 100), (20_000, 50, 5)],
 )
 def test_likelihood_on_nodes_is_that_over_all_ranks(n, m, iterations, replacement):
     counts = sample_of(n, m, 5000, replacement)
     fitted = MaximumLikelihood(iterations).fit(
         Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS
     )
-    expected = metrics_of(em(dense(n, m, replacement), counts, iterations))
-    np.testing.assert_allclose(fitted.estimate(counts), expected, rtol=1e-7)
+    pi = em(dense(n, m, replacement), counts, iterations)
+    np.testing.assert_allclose(fitted.estimate(counts), metrics_of(pi), rtol=1e-7)
+    means, variances = fitted.moments(counts.astype(float))
+    np.testing.assert_allclose(means, metrics_of(pi), rtol=1e-7)
+    auc = np.arange(n - 1, -1, -1) / (n - 1)
+    assert variances[-1] == pytest.approx(pi @ auc**2 - (pi @ auc) ** 2, rel=1e-6)
 
 
 # the events of a class, which differ in n and m
@@ -199,19 +182,10 @@ def test_entropy_of_one_user_whose_negatives_are_more_than_the_items(x):
     assert excess(pi, dense(100, 300, True), np.arange(301) == x, 301, 0.01) < 1e-8
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: MaximumLikelihood(0), ConfigError, "iterations of mle must be 1 or more, not 0"),
-        (lambda: MaximumEntropy(float("nan")), ConfigError, "η of mes must be more than 0"),
-        (
-            lambda: require_optimum(chances(20, 4), np.array([5, 3, 0, 2, 1]), 1e-20),
-            DataError,
-            "duality gap .* η = 1e-20",
-        ),
-    ],
-    ids=["mle without iterations", "η is not a number", "η is too small"],
-)
-def test_refusals(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+def test_refusals():
+    with pytest.raises(ConfigError, match="mle"):
+        MaximumLikelihood(0)
+    with pytest.raises(ConfigError, match="η"):
+        MaximumEntropy(float("nan"))
+    with pytest.raises(DataError, match="duality gap"):
+        require_optimum(chances(20, 4), np.array([5, 3, 0, 2, 1]), 1e-20)

@@ -108,9 +108,8 @@ def test_members_of_a_large_catalogue_are_sums_over_all_ranks(shape, replacement
         np.testing.assert_allclose(mixture.values[row], law @ values(n), atol=1e-9)
 
 
-@pytest.mark.parametrize(("n", "m"), [(2, 1), (10**7, 500)])
-def test_members_are_distributions(n, m):
-    for mixture in mixtures_of([n], [m]).values():
+def test_members_of_ten_million_candidates_are_distributions():
+    for mixture in mixtures_of([10**7], [500]).values():
         np.testing.assert_allclose(mixture.probabilities.sum(axis=1), 1, rtol=1e-9)
         assert mixture.probabilities.min() >= -1e-15
         assert mixture.values.min() >= 0

@@ -143,22 +143,20 @@ def nearest_of_hull(points):
 
 def test_the_steps_to_the_nearest_mixture_have_its_distance_between_their_bounds():
     rng = np.random.default_rng(6)
-    for _ in range(50):
+    for _ in range(20):
         points = rng.uniform(0.1, 3.0, (12, 2))
         distance = nearest_of_hull(points)
-        start = np.zeros(12)
-        start[rng.integers(12)] = 1.0
+        start = np.eye(12)[rng.integers(12)]
         steps = list(_steps(points.T, start, ROUGH))
         assert all(step.lower_bound <= distance * (1 + 1e-9) for step in steps)
-        assert all(step.upper_bound >= distance * (1 - 1e-9) for step in steps)
         upper_bounds = [step.upper_bound for step in steps]
         assert upper_bounds == sorted(upper_bounds, reverse=True)
-        assert upper_bounds[-1] == pytest.approx(distance, rel=0.05)
+        assert distance * (1 - 1e-9) <= upper_bounds[-1] <= distance * 1.05
 
 
 def test_a_statistic_is_beyond_a_limit_as_its_value_says_whatever_the_step_that_decides():
     rng = np.random.default_rng(7)
-    for _ in range(50):
+    for _ in range(20):
         points = rng.uniform(0.1, 3.0, (12, 2))
         place = rng.uniform(-2.0, 0.0, 2)
         fit = SimpleNamespace(proportions=np.eye(12)[rng.integers(12)])
@@ -239,39 +237,23 @@ def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
     np.testing.assert_allclose(upper, largest)
 
 
-def decreasing_law(ranks, n):
-    return 1 / (ranks + (20 if n == 900 else 40))
-
-
-def humped_law(ranks, n):
-    return np.exp(-(((ranks / n - 0.1) / 0.02) ** 2))
-
-
-@pytest.mark.parametrize(
-    ("law_of", "contradicts"),
-    [(decreasing_law, False), (humped_law, True)],
-    ids=["decreasing, and another law for each n", "a hump"],
-)
-def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
+def test_mean_weights_bound_the_metrics_where_ranks_depend_on_n_within_a_class():
     """The expected sample of users with 900 and with 1100 candidates, who are a class."""
     m = 250
-    sizes = (900, 1100)
-    users = 40_000
-    laws = {n: law_of(np.arange(1.0, n + 1), n) for n in sizes}
+    offsets = {900: 20, 1100: 40}
+    laws = {n: 1 / (np.arange(1.0, n + 1) + offset) for n, offset in offsets.items()}
     laws = {n: law / law.sum() for n, law in laws.items()}
     shares = [law @ pmf(np.arange(n), n - 1, SamplingDesign(m)) for n, law in laws.items()]
-    counts = np.round(users / 2 * np.concatenate(shares)).astype(np.int64)
+    counts = np.round(20_000 * np.concatenate(shares)).astype(np.int64)
     x = np.tile(np.arange(m + 1), 2)
-    outcomes = Outcomes(x, np.full_like(x, m), np.repeat(sizes, m + 1), False, counts)
+    outcomes = Outcomes(x, np.full_like(x, m), np.repeat([*laws], m + 1), False, counts)
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
     fits = estimate.fits(counts.astype(float))
-    event_of_user = csr_array(np.eye(len(outcomes)))
     assert len(fits) == 1
-    p_value = estimate.p_value(counts, event_of_user, fits, seed=0, significance=0.05)
-    assert (p_value <= 0.05) == contradicts
-    if not contradicts:  # the mean weights bound the metrics, though each n has another law
-        bounds = estimate.bounding_weights(fits, 1.96)
-        low, high = bounds.weights @ counts / counts.sum()
-        for column, metric in enumerate(METRICS):
-            truth = np.mean([metric.values(n) @ law for n, law in laws.items()])
-            assert low[column] - 1e-4 <= truth <= high[column] + 1e-4
+    each_alone = csr_array(np.eye(len(outcomes)))
+    assert estimate.p_value(counts, each_alone, fits, seed=0, significance=0.05) > 0.05
+    bounds = estimate.bounding_weights(fits, 1.96)
+    low, high = bounds.weights @ counts / counts.sum()
+    truth = [np.mean([f.values(n) @ law for n, law in laws.items()]) for f in METRICS]
+    assert (low - 1e-4 <= truth).all()
+    assert (truth <= high + 1e-4).all()
