@@ -11,7 +11,6 @@ from scipy import stats
 from small_tables import table_of
 
 from sampled_metrics.core.metrics import metric
-from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.sampling.distributions import SamplingDesign, distribution_over_ties
 from sampled_metrics.core.sampling.draws import (
     draw,
@@ -34,16 +33,6 @@ def test_an_expected_metric_is_the_mean_over_every_sample(label, replacement):
     wanted = [np.dot(enumerated(r - 1, n - 1, m, replacement), f) for r in range(1, n + 1)]
     ours = expected_metric(np.arange(1, n + 1), n, SamplingDesign(m, replacement), metric(label))
     np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("m", [1, 500])
-def test_average_precision_has_the_closed_form_of_eq_19(m):
-    rank = np.array([1, 2, 3, 50, 799, 800])
-    summed = expected_metric(rank, 800, SamplingDesign(m, WITH), metric("ap"))
-    theta = (rank[1:] - 1) / 799
-    np.testing.assert_allclose(
-        summed, [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))], rtol=1e-10
-    )
 
 
 @pytest.mark.parametrize("rule", ["random", "beats-one"])
@@ -104,23 +93,6 @@ def test_moments_are_those_of_every_sample_of_all_events_listed(replacement, rul
             exact_square += chance * estimate**2
         assert mean == pytest.approx(float(exact_mean), abs=1e-14)
         assert sd**2 == pytest.approx(float(exact_square - exact_mean**2), abs=1e-14)
-
-
-def test_users_with_several_rows_count_once():
-    """A user with two rows, and one with one.
-
-    The variance of the mean of two rows is a quarter of their sum.
-    """
-    table = ExactRanks(
-        np.array([0, 0, 1]), np.full(3, 6), np.array([1, 4, 2]), np.zeros(3, dtype=np.int64)
-    )
-    alone = [
-        linear_moments(table_of([(6, above, 0)]), SamplingDesign(2), WEIGHTS) for above in (1, 4, 2)
-    ]
-    (mean_1, sd_1), (mean_2, sd_2), (mean_3, sd_3) = alone
-    means, sds = linear_moments(table, SamplingDesign(2), WEIGHTS)
-    np.testing.assert_allclose(means, ((mean_1 + mean_2) / 2 + mean_3) / 2)
-    np.testing.assert_allclose(sds**2, ((sd_1**2 + sd_2**2) / 4 + sd_3**2) / 4)
 
 
 def test_probability_of_order_is_the_normal_distribution_function():

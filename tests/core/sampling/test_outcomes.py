@@ -1,7 +1,5 @@
 """Outcomes of samples, classes of users with means over them, and sums over nodes of ranks."""
 
-import re
-
 import numpy as np
 import pytest
 from exact_probabilities import chances
@@ -29,14 +27,14 @@ def test_every_event_has_its_outcome_and_every_outcome_its_group(events):
     x = np.minimum(x, m)
     n = m + 1 + extra
     outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
-    for column, wanted in ((outcomes.x, x), (outcomes.negatives, m), (outcomes.candidates, n)):
-        assert column[which].tolist() == wanted.tolist()
+    assert outcomes.x[which].tolist() == x.tolist()
+    assert outcomes.negatives[which].tolist() == m.tolist()
+    assert outcomes.candidates[which].tolist() == n.tolist()
     assert np.bincount(which).tolist() == outcomes.events.tolist()
     assert len(outcomes) == len(set(zip(x.tolist(), m.tolist(), n.tolist(), strict=True)))
     assert len(outcomes.groups) == len(set(zip(m.tolist(), n.tolist(), strict=True)))
-    assert sorted(np.concatenate([group.outcomes for group in outcomes.groups])) == list(
-        range(len(outcomes))
-    )
+    in_groups = np.concatenate([group.outcomes for group in outcomes.groups])
+    assert sorted(in_groups.tolist()) == list(range(len(outcomes)))
     for group in outcomes.groups:
         assert set(outcomes.negatives[group.outcomes]) == {group.negatives}
         assert set(outcomes.candidates[group.outcomes]) == {group.candidates}
@@ -45,16 +43,16 @@ def test_every_event_has_its_outcome_and_every_outcome_its_group(events):
 
 
 @pytest.mark.parametrize(
-    ("x", "m", "n", "message"),
+    ("x", "m", "n", "says"),
     [
-        ([], [], [], "there are no ranks to estimate from"),
-        ([0, -1], 4, 9, "row 2: rank 0 is not from 1 to 5, among the item and 4 negatives"),
-        ([0, 1], [1, 0], 9, "row 2: rank 2 is not from 1 to 1, among the item and 0 negatives"),
-        ([0, 0], 0, [3, 0], "row 2: candidates must be 1 or more, not 0"),
+        ([], [], [], "no ranks"),
+        ([0, -1], 4, 9, "row 2: rank 0"),
+        ([0, 1], [1, 0], 9, "row 2: rank 2"),
+        ([0, 0], 0, [3, 0], "row 2: candidates"),
     ],
 )
-def test_refuses_what_cannot_be_in_one_line(x, m, n, message):
-    with pytest.raises(DataError, match=f"^{re.escape(message)}"):
+def test_refuses_what_cannot_be(x, m, n, says):
+    with pytest.raises(DataError, match=says):
         observed(x, m, n)
 
 
@@ -79,9 +77,8 @@ def test_classes_by_hand(smallest_share, wanted):
 def test_every_outcome_is_in_one_class_and_classes_are_as_wide_as_they_may(n):
     outcomes = observed(np.zeros(len(n), dtype=int), 1, n)
     classes = rank_classes(outcomes)
-    assert sorted(np.concatenate([users.outcomes for users in classes])) == list(
-        range(len(outcomes))
-    )
+    in_classes = np.concatenate([users.outcomes for users in classes])
+    assert sorted(in_classes.tolist()) == list(range(len(outcomes)))
     largest_above = np.inf
     for users in classes:
         candidates = outcomes.candidates[users.outcomes]
@@ -134,7 +131,7 @@ def test_the_values_of_a_class_are_means_over_all_users():
     np.testing.assert_allclose(ours, wanted, rtol=1e-14, atol=1e-16)
 
 
-SIZES = [(600, 1), (3541, 1000), (20_000, 100), (100_000, 10)]
+SIZES = [(600, 1), (3541, 1000), (20_000, 10)]
 CUTOFFS = (1, 7, 50, 599, 3000, 12_345)
 
 
@@ -160,7 +157,7 @@ def test_sums_of_metrics_over_nodes(n, m, replacement):
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize(("n", "m"), [*SIZES, pytest.param(100_000, 1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "m"), SIZES)
 def test_sums_of_probabilities_and_of_their_products_over_nodes(n, m, replacement):
     design = SamplingDesign(m, replacement)
     grid = rank_nodes(n, design, (50,))
