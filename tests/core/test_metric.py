@@ -178,9 +178,9 @@ def test_refuses_a_label(label):
         metric(label)
 
 
-@pytest.mark.parametrize("label", ["rbp-1", "rbp-1.2.3"])
-def test_refuses_a_parameter_of_a_family(label):
-    with pytest.raises(ConfigError, match="rbp"):
+@pytest.mark.parametrize(("label", "word"), [("rbp-1", "rbp"), ("rbp-1.2.3", "rbp"), (5, "label")])
+def test_refuses_a_parameter_of_a_family_and_what_is_no_label(label, word):
+    with pytest.raises(ConfigError, match=word):
         metric(label)
 
 

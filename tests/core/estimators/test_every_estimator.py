@@ -138,6 +138,7 @@ def test_entries_say_what_their_estimators_are():
         assert estimate.assumed_shape == built.assumed_shape == shape
         assert has_bounds(estimate) == (entry.label in BOUNDS)
         if not built.is_linear:
+            assert estimate.bounds is None
             assert built.condition_number(SamplingDesign(12), 200, (metric("ap"),)) is None
 
 

@@ -235,6 +235,7 @@ REFUSED = {
     "no user": ({"rank": [1, 2], "user": ["a", None]}, {}, "row 2"),
     "users in a cell": ({"rank": [1], "user": [["a", "b"]]}, {}, "row 1"),
     "rounded users": ({"rank": [1], "user": [1e16]}, {}, "1e"),
+    "an object": (object(), {}, "dimension"),
     "a table": (EXACT, {}, "ExactRanks"),
     "an empty mapping": ({}, {}, "no ranks"),
     "an empty name": ({" ": [1]}, {}, "empty"),

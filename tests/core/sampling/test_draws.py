@@ -11,6 +11,7 @@ from scipy import stats
 from small_tables import table_of
 
 from sampled_metrics.core.metrics import metric
+from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.core.sampling.distributions import SamplingDesign, distribution_over_ties
 from sampled_metrics.core.sampling.draws import (
     draw,
@@ -93,6 +94,23 @@ def test_moments_are_those_of_every_sample_of_all_events_listed(replacement, rul
             exact_square += chance * estimate**2
         assert mean == pytest.approx(float(exact_mean), abs=1e-14)
         assert sd**2 == pytest.approx(float(exact_square - exact_mean**2), abs=1e-14)
+
+
+def test_users_with_several_rows_count_once():
+    """A user with two rows, and one with one.
+
+    The variance of the mean of two rows is a quarter of their sum.
+    """
+    table = ExactRanks(
+        np.array([0, 0, 1]), np.full(3, 6), np.array([1, 4, 2]), np.zeros(3, dtype=np.int64)
+    )
+    alone = [
+        linear_moments(table_of([(6, above, 0)]), SamplingDesign(2), WEIGHTS) for above in (1, 4, 2)
+    ]
+    (mean_1, sd_1), (mean_2, sd_2), (mean_3, sd_3) = alone
+    means, sds = linear_moments(table, SamplingDesign(2), WEIGHTS)
+    np.testing.assert_allclose(means, ((mean_1 + mean_2) / 2 + mean_3) / 2)
+    np.testing.assert_allclose(sds**2, ((sd_1**2 + sd_2**2) / 4 + sd_3**2) / 4)
 
 
 def test_probability_of_order_is_the_normal_distribution_function():
