@@ -52,35 +52,20 @@ def frame(order, name, seed, **columns):
     return pd.DataFrame({"user": users, "rank": ranks} | columns)
 
 
-def tall(draw, seeds):
-    """A table of all recommenders and seeds in any order of the rows."""
+def ranks_of_all(draw, seeds):
+    """The ranks of all recommenders, in any order of the rows, and the options of their form."""
+    if len(seeds) == 1 and draw(st.booleans()):
+        return {name: frame(draw(Rows), name, seeds[0]) for name in RECOMMENDERS}, {}
     parts = [
-        frame(draw(Rows), name, seed, model=name, run=seed)
+        frame(range(len(USERS)), name, seed, model=name, run=seed)
         for name in RECOMMENDERS
         for seed in seeds
     ]
     rows = pd.concat(parts, ignore_index=True)
-    return rows.loc[draw(st.permutations(range(len(rows))))]
-
-
-def ranks_of_all(draw, seeds):
-    """The ranks of all recommenders in some form, and the options of it."""
-    options = {"by": "model"} | ({"seeds": "run"} if len(seeds) > 1 else {})
-    forms = ["tall", "tall with an index", "columns"]
-    form = draw(st.sampled_from(forms if len(seeds) > 1 else [*forms, "mapping", "wide"]))
-    if form == "mapping":
-        return {name: frame(draw(Rows), name, seeds[0]) for name in RECOMMENDERS}, {}
-    if form == "wide":
-        rows = draw(Rows)
-        names = {name: frame(rows, name, seeds[0])["rank"] for name in RECOMMENDERS}
-        table = frame(rows, "x", seeds[0]).drop(columns="rank").assign(**names)
-        return table, {"rank_column": list(RECOMMENDERS)}
-    table = tall(draw, seeds)
+    shuffled = rows.loc[draw(st.permutations(range(len(rows))))]
     if len(seeds) == 1:
-        table = table.drop(columns="run")
-    if form == "columns":
-        return table.to_dict("list"), options
-    return table.set_index(["model", "user"]) if "index" in form else table, options
+        return shuffled.drop(columns="run"), {"by": "model"}
+    return shuffled, {"by": "model", "seeds": "run"}
 
 
 def by_user(draw, values):

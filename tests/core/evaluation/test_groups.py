@@ -126,28 +126,21 @@ def test_empty_groups_are_refused():
         sm.exact_ranks(frame(X, age=""), candidates=50, groups="age")
 
 
-def test_a_series_with_an_entry_for_each_row_has_their_groups():
-    """As a column of the frame that the ranks are from, of users with several rows, and not by
-    user.
-    """
-    frame = pd.DataFrame(
-        {"user": np.repeat(np.arange(30), 3), "rank": np.tile([1, 50, 2, 60, 70, 3], 15)}
+def test_a_series_has_groups_by_row_or_by_user_and_is_refused_if_it_may_be_either():
+    """With several rows of each user, an entry of each row is a column of the frame."""
+    ranks = {"user": np.repeat(np.arange(30), 3), "rank": np.tile([1, 50, 2, 60, 70, 3], 15)}
+    near_and_far = pd.Series(np.where(ranks["rank"] <= 10, "near", "far"))
+    by_row = sm.evaluate(
+        sm.exact_ranks(ranks, candidates=100), metrics="recall@10", groups=near_and_far
     )
-    frame["place"] = np.where(frame["rank"] <= 10, "near", "far")
-    ranks = sm.exact_ranks(frame[["user", "rank"]], candidates=100)
-    result = sm.evaluate(ranks, metrics="recall@10", groups=frame["place"])
-    values = result.set_index("group")["value"]
+    values = by_row.set_index("group")["value"]
     assert (values["far"], values["near"]) == (0, 1)
 
-
-def test_a_series_whose_index_may_be_rows_or_users_is_refused():
-    user = np.arange(20)[::-1]
-    ranks = sm.exact_ranks(
-        pd.DataFrame({"user": user, "rank": np.arange(20) * 4 + 1}), candidates=100
-    )
+    backwards = {"user": np.arange(20)[::-1], "rank": np.arange(20) * 4 + 1}
+    one_row_each = sm.exact_ranks(backwards, candidates=100)
     groups = pd.Series(np.where(np.arange(20) < 10, "a", "b"))
     with pytest.raises(DataError, match="rows"):
-        sm.evaluate(ranks, groups=groups)
-    by_user = sm.evaluate(ranks, metrics="recall@10", groups=groups.rename_axis("user"))
+        sm.evaluate(one_row_each, groups=groups)
+    by_user = sm.evaluate(one_row_each, metrics="recall@10", groups=groups.rename_axis("user"))
     values = by_user.set_index("group")["value"]
     assert (values["a"], values["b"]) == (0, 0.3)

@@ -179,16 +179,3 @@ def test_standings_and_verdicts_are_those_of_the_rows():
     assert [verdict.inference for verdict in these.verdicts] == ["these_runs"]
     assert these.standings()["group"].tolist() == ["a", "b"]
     assert these.sentence().startswith("AP of these runs: B is better than A; ")
-
-
-def test_the_finding_on_replacement_is_of_the_interval_of_the_mean():
-    """With 39 of 45 negatives, to draw them twice or not matters."""
-    tables = []
-    for seed in (0, 1, 2):
-        ranks = np.random.default_rng(seed).integers(1, 46, size=200)
-        x = np.random.default_rng(seed + 9).hypergeometric(ranks - 1, 45 - ranks, 30)
-        tables.append(sm.sampled_ranks(1 + x, negatives=30, candidates=45))
-    result = sm.correct(tables, estimators="free", metrics="recall@10")
-    [row] = result.to_dict("records")
-    [values] = [finding.values for finding in result.findings if finding.kind == "replacement"]
-    assert (values["low"], values["high"]) == (row["low"], row["high"])

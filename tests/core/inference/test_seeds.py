@@ -159,12 +159,13 @@ def test_the_p_value_is_the_interval_inverted(number):
 
 def test_neither_the_order_of_recommenders_nor_the_unit_matters():
     means, spreads, error = random_cases(20)
-    widened, swapped = (widened_by(order, means, error) for order in (spreads, spreads[::-1]))
+    widened = widened_by(spreads, means, error)
+    swapped = widened_by(spreads[::-1], means, error)
     scaled = widened_by([spread.scaled(0.01) for spread in spreads], 0.01 * means, 0.01 * error)
-    assert swapped.high == pytest.approx(widened.high, rel=1e-9)
-    assert swapped.p_value == pytest.approx(widened.p_value, rel=1e-9)
-    assert scaled.high == pytest.approx(0.01 * widened.high, rel=1e-9)
-    assert scaled.p_value == pytest.approx(widened.p_value, rel=1e-9)
+    for name, unit in (("high", 0.01), ("p_value", 1.0)):
+        expected = getattr(widened, name)
+        assert getattr(swapped, name) == pytest.approx(expected, rel=1e-9)
+        assert getattr(scaled, name) == pytest.approx(unit * expected, rel=1e-9)
 
 
 def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
@@ -185,28 +186,24 @@ def test_the_spread_of_a_family_is_that_of_its_equation():
     rng = np.random.default_rng(15)
     seeds = np.array([2, 3, 10, 5])
     squares = np.array([0.0, 0.0, *rng.chisquare(2, 2)])
-    weights = np.zeros(4)
-    for i in range(4):
-        d = 3 * min(1, seeds[i] / seeds.mean()) ** 2
-        weights[i] = (seeds[i] - 1) / (d + seeds[i] - 1)
-    mean_square = sum(weights * squares) / sum(weights)
+    d = 3 * np.minimum(1, seeds / seeds.mean()) ** 2
+    weights = (seeds - 1) / (d + seeds - 1)
+    mean_square = weights @ squares / weights.sum()
     moderated = weights * squares + (1 - weights) * mean_square
-    family = pooled(
-        [
-            SeedSpread(np.array([squares[i] / seeds[i]]), np.zeros(1), int(seeds[i]) - 1)
-            for i in range(4)
-        ]
-    )
+    own = [
+        SeedSpread(np.array([square / number]), np.zeros(1), int(number) - 1)
+        for square, number in zip(squares, seeds, strict=True)
+    ]
+    family = pooled(own)
     for i, j, ratio in [(0, 1, 1.0), (2, 0, 1.0), (3, 2, 1.0), (0, 3, 2.0)]:
         variance = moderated[i] / seeds[i] + ratio**2 * moderated[j] / seeds[j]
         uncertainty = 0.0
         for k in range(4):
-            coefficient = sum(
-                factor**2
-                * ((k == member) * weights[k] + (1 - weights[member]) * weights[k] / sum(weights))
-                / seeds[member]
-                for member, factor in ((i, 1.0), (j, ratio))
-            )
+            coefficient = 0.0
+            for member, factor in ((i, 1.0), (j, ratio)):
+                share = (1 - weights[member]) * weights[k] / weights.sum()
+                share += weights[k] * (k == member)
+                coefficient += factor**2 * share / seeds[member]
             uncertainty += (coefficient * moderated[k]) ** 2 / (seeds[k] - 1)
         t = -stats.t.ppf(0.025, 0.8 * variance**2 / uncertainty)
         expected = t * np.sqrt(variance)
