@@ -113,13 +113,8 @@ with file_io.atomic_write("table.csv.gz") as temporary:
     assert left.startswith(f".{ended.pid}-")
     end = left.removeprefix(f".{ended.pid}").removesuffix(".gz")
     Path("deeper").mkdir()
-    kept = [
-        f".{os.getpid()}{end}.csv",
-        ".2024.notes.csv",
-        f".{ended.pid}.csv",
-        f".{ended.pid}-notes{end[9:]}.csv",
-    ]
-    kept += [f"deeper/.{ended.pid}{end}.csv", f"{ended.pid}{end}.csv", ".mine.csv"]
+    kept = [f".{os.getpid()}{end}.csv", f".{ended.pid}.csv", f"deeper/.{ended.pid}{end}.csv"]
+    kept += [f".{ended.pid}-notes{end[9:]}.csv", f"{ended.pid}{end}.csv", ".mine.csv"]
     for name in (*kept, f".{ended.pid}{end}"):
         Path(name).touch()
     Path(f".{ended.pid}{end}.link").symlink_to(".mine.csv")

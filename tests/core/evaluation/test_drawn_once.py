@@ -14,21 +14,18 @@ N = 1000
 M = 100
 
 
-def outcomes(rng, ranks, share, n, draws):
-    """(draws, users) negatives above the held-out item; a share of the users have one order of the
-    items.
-    """
-    x = rng.hypergeometric(ranks - 1, n - ranks, M, (draws, len(ranks)))
-    alike = slice(round(share * len(ranks)))
-    for draw in range(draws):
-        x[draw, alike] = np.searchsorted(np.sort(rng.permutation(n - 1)[:M]) + 1, ranks[alike])
-    return x
-
-
-def tables(seed, draws, share=0.5, drawn="once", users=USERS):
+def tables(seed, draws, drawn="once", users=USERS):
+    """Draws of the negatives of users of whom half have one order of the items."""
     rng = np.random.default_rng(seed)
-    x = outcomes(rng, rng.integers(1, N + 1, users), share, N, draws)
-    return [sm.sampled_ranks(1 + row, negatives=M, candidates=N, drawn=drawn) for row in x]
+    ranks = rng.integers(1, N + 1, users)
+    x = rng.hypergeometric(ranks - 1, N - ranks, M, (draws, users))
+    half = users // 2
+    for x_of_draw in x:
+        negatives = np.sort(rng.permutation(N - 1)[:M]) + 1
+        x_of_draw[:half] = np.searchsorted(negatives, ranks[:half])
+    return [
+        sm.sampled_ranks(1 + x_of_draw, negatives=M, candidates=N, drawn=drawn) for x_of_draw in x
+    ]
 
 
 def kinds(result):

@@ -56,10 +56,9 @@ def test_findings_stay_with_what_is_taken(table, take):
     "put_together",
     [
         lambda t, u: pd.concat([t, u]),
-        lambda t, u: t.merge(u, on="metric"),
         lambda t, u: t[["value"]] - u[["value"]],
     ],
-    ids=["rows", "merge", "difference"],
+    ids=["rows", "difference"],
 )
 def test_what_is_made_of_several_results_is_a_plain_table(table, put_together):
     """So nobody reads the findings of one, or none, as those of all."""

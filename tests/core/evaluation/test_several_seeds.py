@@ -155,9 +155,7 @@ def test_pairs_of_a_family_have_the_spread_of_all_seeds_together():
         tables[name] = [hit_table(rng, rate, easy) for rate in rates_of_seeds]
     result = sm.compare(tables, metrics="recall@10")
     [family, _] = [finding.values for finding in result.findings if finding.kind == "family"]
-    assert (family["pairs"], family["method"]) == (3, "Bonferroni")
-    assert family["rate"] == pytest.approx(0.05 / 3)
-    assert family["inference"] == "new_runs"
+    assert (family["method"], family["inference"]) == ("Bonferroni", "new_runs")
 
     hits = {
         name: np.array([[table.above < 10] for table in seeds]) for name, seeds in tables.items()

@@ -128,10 +128,6 @@ def test_shares_are_of_the_users_for_whom_each_ranks_higher():
     assert np.isnan([unknown.higher_a, unknown.higher_b]).all()
 
 
-def findings_of_kind(result, kind):
-    return [finding for finding in result.findings if finding.kind == kind]
-
-
 def test_a_recommender_may_be_called_as_a_conclusion_is():
     """B is better, and is called as if nothing were decided."""
     ranks = {"A": [9, 8, 7, 30] * 50, "undecided": [1, 2, 1, 3] * 50}
