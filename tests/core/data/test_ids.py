@@ -59,17 +59,10 @@ def test_types_of_numbers(dtype):
     [
         (np.array([LARGE - 1.0, LARGE, -float(LARGE), np.inf]), [1, 2, 3]),
         (np.array([2**24 - 1, 2**24], dtype=np.float32), [1]),
-        (np.array([2**11 - 1, 2**11], dtype=np.float16), [1]),
         (pd.array([1.0, float(LARGE), None], dtype="Float64"), [1]),
         (pd.Categorical([float(LARGE), 1.0]), [0]),
-        (np.array([LARGE + 1, 1.0, True, "a"], dtype=object), []),
-        (np.array([float(LARGE), LARGE, None], dtype=object), [0]),
-        (
-            np.array(
-                ["9007199254740992.0", "9007199254740991.0", "1e+16", "1e16", "12e4567", "1.5e+300"]
-            ),
-            [0, 2, 5],
-        ),
+        (np.array([float(LARGE), LARGE, True, None], dtype=object), [0]),
+        (np.array(["9007199254740992.0", "9007199254740991.0", "1e+16", "1.5e+300"]), [0, 2, 3]),
     ],
 )
 def test_floats_that_may_stand_for_several_ids(values, inexact):
@@ -119,11 +112,10 @@ OBJECT_IDS = [b"\x01\xfeobject " + bytes([counter // 251, counter % 251]) for co
 """Ids of 11 bytes with a counter at the end, which may look like a space."""
 
 
-@pytest.mark.parametrize("kind", [pa.binary(), pa.binary(11)])
-def test_bytes_are_not_cut(kind, tmp_path):
+def test_bytes_are_not_cut(tmp_path):
     """Issue 84: strip() takes 9 to 13 and 28 to 32 off either end of bytes."""
     assert len({value.strip() for value in OBJECT_IDS}) < 600
-    table = pa.table({"user": pa.array(OBJECT_IDS, kind), "rank": [1] * 600})
+    table = pa.table({"user": pa.array(OBJECT_IDS, pa.binary(11)), "rank": [1] * 600})
     parquet.write_table(table, tmp_path / "ranks.parquet")
     numpy_ids = pd.DataFrame({"user": np.array(OBJECT_IDS, dtype=object), "rank": 1})
     for source in (table, tmp_path / "ranks.parquet", numpy_ids):

@@ -29,9 +29,8 @@ def weights_of(label, n, m, metrics=METRICS, replacement=False):
 
 
 def values_of(n):
-    """f of the metrics, (n, metrics)."""
-    r = np.arange(1, n + 1)
-    return np.column_stack((1 / r, 1 / np.log2(r + 1), r <= 3, (n - r) / (n - 1)))
+    """The (n, metrics) values of all ranks."""
+    return np.stack([metric.values(n) for metric in METRICS], axis=1)
 
 
 def test_an_estimate_is_the_mean_of_the_weights_of_events():
@@ -85,8 +84,7 @@ def eq_25(n, m, gamma, replacement):
         price = mpmath.mpf(gamma)
         matrix = (1 - price) * (A.T @ A) + price * np.diag(A.sum(axis=0))
         inverse = np.array(mpmath.inverse(mpmath.matrix(matrix)).tolist())
-        f = np.stack([metric.values(n) for metric in METRICS], axis=1)
-        return (inverse @ (A.T @ f)).T.astype(float)
+        return (inverse @ (A.T @ values_of(n))).T.astype(float)
 
 
 def require_close(weights, expected, error):

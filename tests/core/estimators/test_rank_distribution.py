@@ -24,9 +24,7 @@ METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
 
 def metrics_of(pi):
     """The metrics of a distribution over all ranks."""
-    n = len(pi)
-    r = np.arange(1, len(pi) + 1)
-    return [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
+    return [pi @ metric.values(len(pi)) for metric in METRICS]
 
 
 def sample_of(n, m, events, replacement=False):
@@ -105,18 +103,19 @@ N = [10, 12, 10, 10, 12, 10, 11, 12, 11]
 N_BY_M = {m: [n for event_m, n in zip(M, N, strict=True) if event_m == m] for m in M}
 
 
+def mean_chances(m, replacement=False):
+    """P(x | rank) of the users with this m, as the mean over those whose n has the rank."""
+    total = np.zeros((max(N), m + 1))
+    users = np.zeros((max(N), 1))
+    for n in N_BY_M[m]:
+        total[:n] += chances(n, m, replacement)
+        users[:n] += 1
+    return total / np.maximum(users, 1)
+
+
 @pytest.mark.parametrize("replacement", [True, False])
 def test_mixed_events_of_a_class_share_the_mean_likelihood_of_their_m(replacement):
-    """Each event has the mean P(x | rank) of the users with its m whose n has the rank."""
-    largest = max(N)
-    columns = []
-    for x, m in zip(X, M, strict=True):
-        likelihoods = np.full((len(N_BY_M[m]), largest), np.nan)
-        for likelihood, n in zip(likelihoods, N_BY_M[m], strict=True):
-            likelihood[:n] = chances(n, m, replacement)[:, x]
-        allowed = ~np.isnan(likelihoods)
-        total = np.where(allowed, likelihoods, 0).sum(axis=0)
-        columns.append(total / np.maximum(allowed.sum(axis=0), 1))
+    columns = [mean_chances(m, replacement)[:, x] for x, m in zip(X, M, strict=True)]
     expected = em(np.transpose(columns), np.ones(len(X)), 25)
     ranks = SampledRanks(X, M, N, replacement=replacement)
     distribution = distribution_of_class(MaximumLikelihood(25), ranks)
@@ -168,9 +167,7 @@ def test_entropy_on_nodes_is_that_over_all_ranks(n, m, replacement):
 def test_mixed_events_of_a_class_are_compared_by_x_together():
     A = np.zeros((12, 7))
     for m, sizes in N_BY_M.items():
-        for r in range(12):
-            rows = [chances(n, m)[r] for n in sizes if r < n]
-            A[r, : m + 1] += len(sizes) / len(M) * (np.mean(rows, axis=0) if rows else 0.0)
+        A[:, : m + 1] += len(sizes) / len(M) * mean_chances(m)
     A /= A.sum(axis=1, keepdims=True)  # of the m that are possible at a rank
     pi = distribution_of_class(MaximumEntropy(), SampledRanks(X, M, N))
     assert excess(pi, A, np.bincount(X, minlength=7) / len(X), np.mean(M) + 1, 0.01) < 1e-8

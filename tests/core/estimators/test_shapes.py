@@ -21,8 +21,7 @@ def mixtures_of(n, m, replacement=False):
 
 
 def values(n):
-    r = np.arange(1, n + 1)
-    return np.stack((r <= 3, (r <= 3) / np.log2(r + 1), 1 / r, (n - r) / (n - 1)), axis=1)
+    return np.stack([metric.values(n) for metric in METRICS], axis=1)
 
 
 def member(shape, k, n, after=None):

@@ -8,7 +8,6 @@ import pytest
 from sentences import PAIR, finding, said, verdict
 
 from sampled_metrics.core.evaluation.kinds import tables_of_kinds
-from sampled_metrics.core.evaluation.phrases import number, p_value
 from sampled_metrics.core.evaluation.standings import Standings
 from sampled_metrics.core.evaluation.verdict import Lead
 from sampled_metrics.core.evaluation.wording import sentence
@@ -37,17 +36,6 @@ def test_a_kind_says_its_values_and_what_to_do():
         is_of_row = kind.values.startswith(OF_ROW)
         assert is_of_row or all(name in kind.values for name in fields), kind.name
     assert len({kind.name for kind in KINDS}) == len(KINDS)
-
-
-# --- numbers ------------------------------------------------------------------------------------
-
-
-def test_a_number_is_the_same_in_a_sentence_and_in_a_table():
-    ends = {"low": 0.008286, "high": 0.1268}
-    [remark] = said(finding("interval", "recall@10", details="", condition="", **ends))
-    assert "0.008286 to 0.1268" in remark
-    assert [number(0.1602), number(-0.00001, "+"), number(0.5, "+")] == ["0.1602", "-1e-05", "+0.5"]
-    assert [number(np.nan), number(1e-13), p_value(1e-17)] == ["-", "0", "< 1e-16"]
 
 
 # --- names and groups ---------------------------------------------------------------------------
