@@ -61,15 +61,6 @@ def test_values_are_those_of_the_rows_of_the_group_alone(column, groups):
     )
 
 
-def test_of_sampled_ranks_are_those_of_their_rows():
-    sampled = {"negatives": 39, "candidates": 60}
-    options = {"metrics": "recall@10", "estimators": "free"}
-    result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, **options)
-    young = sm.sampled_ranks(frame(X, frame(X)["age"] == "young"), **sampled)
-    alone = sm.correct(young, **options)
-    require_same(rows_of_group(result, "young"), alone, ["estimator", "value", "low", "high"])
-
-
 def test_of_a_single_user_are_left_out_with_a_remark():
     result = sm.evaluate(exact(), groups=AGE | {100: "alone"})
     assert set(result["group"]) == {"all", "old", "young"}
