@@ -139,6 +139,14 @@ def test_the_p_value_of_two_recommenders_is_an_integral_over_their_deviations(pa
     assert half_width(spreads, 0.0, alpha=p_value) == pytest.approx(distance, rel=1e-9)
 
 
+def test_many_seeds_are_known_as_users_are():
+    rng = np.random.default_rng(3)
+    a = rng.normal(0, 1, 2000)
+    b = rng.normal(0, 2, 1000)
+    expected = 1.96 * np.sqrt(a.var() / 2000 + b.var() / 1000 + 0.05**2)
+    assert half_width([spread_of(a), spread_of(b)], 0.05) == pytest.approx(expected, rel=3e-3)
+
+
 def random_cases(count):
     """Means, spreads of two recommenders, and users' errors, of deviations from .01 to 100."""
     rng = np.random.default_rng(7)
