@@ -163,16 +163,15 @@ def test_a_ready_made_split_is_taken_as_the_file_says_whatever_the_strategy():
         )
 
 
-@pytest.mark.parametrize("held_out", [1, 3])
-def test_a_file_gives_back_what_was_written_and_is_the_same_bytes_twice(tmp_path, held_out):
-    split = split_events(events_of(made_up()), "last-event", "first", RNG, held_out=held_out)
+def test_a_file_gives_back_what_was_written_and_is_the_same_bytes_twice(tmp_path):
+    split = split_events(events_of(made_up()), "last-event", "first", RNG, held_out=3)
     split = replace(split, user_ids=np.array([f"é {user}" for user in split.user_ids]))
     for name in ("1.npz", "2.npz"):
         split.write(tmp_path / name)
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
     again = read_split(tmp_path / "1.npz")
-    assert (again.shape, (again.training != split.training).nnz) == (split.shape, 0)
-    for name in ("user", "item", "user_ids", "item_ids", "candidates"):
+    assert again.training.toarray().tolist() == split.training.toarray().tolist()
+    for name in ("user", "item", "user_ids", "item_ids"):
         assert getattr(again, name).tolist() == getattr(split, name).tolist()
     assert again.training.indices.dtype == again.training.indptr.dtype == np.int32
 

@@ -341,7 +341,7 @@ def test_a_first_line_that_is_skipped_need_not_have_the_columns(tmp_path):
 
 @pytest.fixture
 def events(tmp_path, monkeypatch):
-    """The events of 30 users, each with 4 of 20 items at the times 0 to 3, and two of rare items."""
+    """Events of 30 users, each with 4 of 20 items at the times 0 to 3, and two of rare items."""
     monkeypatch.chdir(tmp_path)
     rows = [(user, (3 * user + at) % 20, at) for user in range(30) for at in range(4)]
     table = pd.DataFrame([*rows, (30, 98, 0), (30, 99, 1)], columns=["u", "i", "t"])
