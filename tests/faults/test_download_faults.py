@@ -65,10 +65,6 @@ NOISE = bad.endless(b"0" * 65536)
 TOO_MUCH = "more than the 2000000 bytes allowed"
 FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     "stalls midway, then answers well": ([bad.then(bad.cut(150_000), bad.stall), honest], None),
-    "is cut off (Content-Length too long) twice, then answers well": (
-        [bad.cut(150_000), bad.cut(0), honest],
-        None,
-    ),
     "always stalls before the head": ([bad.stall], "timed out"),
     "a web page with status 200": ([bad.whole(WEB_PAGE, "Content-Type: text/html")], "web page"),
     "one bit is wrong": (
@@ -86,10 +82,6 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     ),
     "an endless body without a length": ([bad.then(bad.head_only(), NOISE)], TOO_MUCH),
     "a chunk that has no end": ([bad.chunked(bad.raw(b"ffffffffff\r\n"), NOISE)], TOO_MUCH),
-    "a head without end": (
-        [bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))],
-        "headers",
-    ),
     "a length of a chunk that has no end": (
         [bad.chunked(NOISE)],
         "",
@@ -106,17 +98,12 @@ def test_arrives_or_one_line_says_why_not(
     if "stalls" in fault:
         monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.15 if "always" in fault else 0.4))
     with serving(*answers) as server:
-        message = fetch(server.url, destination)
-    assert (message is None) if says is None else (says in (message or ""))
-
-
-def test_an_answer_without_end_takes_little_memory(destination: Path) -> None:
-    with serving(bad.chunked(NOISE)) as server:
         tracemalloc.start()
-        fetch(server.url, destination)
+        message = fetch(server.url, destination)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 20e6
+    assert (message is None) if says is None else (says in (message or ""))
 
 
 def test_a_slow_server_that_goes_on_is_waited_for(
@@ -178,9 +165,7 @@ def random_answer(rng: random.Random) -> Answer:
     )
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 100))]
-)
+@pytest.mark.parametrize("seed", range(4))
 def test_a_random_sequence_of_bad_answers(seed: int, destination: Path) -> None:
     rng = random.Random(seed)
     answers = [random_answer(rng) for _ in range(rng.randrange(1, 5))]
