@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import sys
-import tracemalloc
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -402,21 +401,6 @@ def test_missing_numbers_and_kept_rows_of_parquet():
     assert error_of(content, **rated) == "events, row 2: r is empty; or state on_bad_lines: skip"
     [chunk] = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
-
-
-@pytest.mark.slow
-def test_rows_of_parquet_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "BLOCK_BYTES", 2**20)
-    numbers = np.random.default_rng(1).permutation(2_000_000)
-    path = tmp_path / "events.parquet"
-    path.write_bytes(parquet_of(u=numbers % 1000, i=numbers, t=numbers))
-    chunks = read_events(path, formats.get("parquet"), options={"columns": TIMED_KEYS})
-    tracemalloc.start()
-    count = sum(len(chunk.users) for chunk in chunks)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert count == len(numbers)
-    assert peak < 25e6  # the text of all rows alone has 35 MB
 
 
 def test_packed_files_of_parquet(tmp_path):
