@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from made_up_project import ROOT, complete_config, copy_of_project
+from made_up_project import ROOT, complete_config
 
 from sampled_metrics.errors import ConfigError
 
@@ -64,9 +64,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "can't decode"),
 }
-
-BY_SNAKEMAKE = {"a Python object", "bytes that are no UTF-8"}
-"""What snakemake itself reads first, and refuses in its own words."""
 
 
 @pytest.fixture
@@ -136,30 +133,6 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
 )
 def test_accepted(text: str, key: str, value: Any, study: Path) -> None:
     assert settled(study, text)[key] == value
-
-
-@pytest.mark.slow
-def test_refused_by_the_workflow(tmp_path: Path) -> None:
-    """By a file of the study, and on the command line; a shell would run what is in the names."""
-    project = copy_of_project(tmp_path)
-    target = ("results/made-up/dataset.json", "--cores", "1")
-    runs = [(project.snakemake(*target, "--config", f'study=["{COMMAND}"]'), "study.0: ")]
-    for fault in (
-        f"a dataset called {COMMAND}",
-        f"a file of ranks called {COMMAND}",
-        *BY_SNAKEMAKE,
-    ):
-        text, says = REFUSED[fault]
-        (tmp_path / "study.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
-        runs.append((project.snakemake(*target), "" if fault in BY_SNAKEMAKE else says))
-    for process, says in runs:
-        assert process.returncode != 0
-        if says:
-            assert "Traceback" not in process.stdout + process.stderr
-            [line] = [line for line in process.stderr.splitlines() if line.startswith("error: ")]
-            assert says in line or "study.0: " in line
-    assert not (tmp_path / "results").exists()
-    assert not list(tmp_path.rglob("pwned*"))
 
 
 def test_no_rule_has_a_shell_command() -> None:

@@ -72,11 +72,8 @@ def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
     )
     assert rows(chunks, 4) == [("ann", "x", 5, 9), ("bob", "y", 4, 8)]
     for separator in ",;:|\t ":
-        content = "user,item,x\nann,B-1,\n7,8,9\n".replace(",", separator)
-        assert rows(parse(content, columns=BY_NAME, separator=separator)) == [
-            ("ann", "B-1"),
-            ("7", "8"),
-        ]
+        content = "user,item,x\nann,B-1,\n".replace(",", separator)
+        assert rows(parse(content, columns=BY_NAME, separator=separator)) == [("ann", "B-1")]
 
 
 @pytest.mark.parametrize(
@@ -261,11 +258,10 @@ def test_typed_columns_of_recbole_are_found_by_name_and_quotes_are_text():
 def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_held_out(
     tmp_path, monkeypatch
 ):
-    for block in (12, 2**21):
-        monkeypatch.setattr(tables, "BLOCK_BYTES", block)
-        # a user may have no items
-        chunks = parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists")
-        assert rows(chunks, 3) == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 12)
+    # a user may have no items
+    chunks = parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists")
+    assert rows(chunks, 3) == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
     train = tmp_path / "train.txt"
     test = tmp_path / "test.txt"
     train.write_text("0 5 8 3\n4 8 5\n1 7 9 6\n")

@@ -68,23 +68,22 @@ def test_the_numbers_are_those_in_the_text_of_the_paper():
 
 
 @pytest.mark.parametrize(
-    ("section", "changes"),
+    "change",
     [
-        (
-            "toy",
-            [{"candidates": 9999}, {"negatives": 100}, {"replacement": True}, {"repetitions": 1}],
-        ),
-        ("toy", [{"metrics": ["auc", "ap"]}, {"ranks": {"A": [1]}}]),
-        ("figures", [{"figure-2": {"negatives": [10, 200]}}, {"figure-3": {"negatives": [1]}}]),
-        ("figures", [{"figure-3": {"zoom": 99}}, {"figure-4": {"metric": "ndcg"}}]),
-        ("figures", [{"figure-4": {"negatives": 99}}, {"figure-4": {"estimators": ["cls"]}}]),
+        {"toy": {"candidates": 9999}},
+        {"toy": {"replacement": True}},
+        {"toy": {"repetitions": 1}},
+        {"toy": {"metrics": ["auc", "ap"]}},
+        {"toy": {"ranks": {"A": [1]}}},
+        {"figures": {"figure-2": {"negatives": [10, 200]}}},
+        {"figures": {"figure-3": {"zoom": 99}}},
+        {"figures": {"figure-4": {"estimators": ["cls"]}}},
+        {"toy": None},
     ],
 )
-def test_another_running_example_is_not_compared(section, changes):
+def test_another_running_example_is_not_compared(change):
     assert reference.covers_toy(complete_config({}))
-    assert not reference.covers_toy(complete_config({"toy": None}))
-    for change in changes:
-        assert not reference.covers_toy(complete_config({section: change})), change
+    assert not reference.covers_toy(complete_config(change))
 
 
 @pytest.mark.parametrize(
@@ -97,10 +96,7 @@ def test_another_running_example_is_not_compared(section, changes):
         ),
         ({"sampling": {"replacement": True}}, "sampling.replacement is True, not False"),
         ({"estimator_model": "design"}, "estimator_model is design, not binomial"),
-        (
-            {"recommenders": {"X": {"type": "ease"}, "Y": {"type": "random"}}},
-            "recommenders lacks Z",
-        ),
+        ({"recommenders": {"X": {"type": "random"}}}, "recommenders lacks Y, Z"),
         (
             {"estimators": ["cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "uncorrected"]},
             "estimators lacks rank-esti",
@@ -109,7 +105,6 @@ def test_another_running_example_is_not_compared(section, changes):
             {"figures": {"figure-6": {"estimators": ["cls"]}}},
             "figures.figure-6.estimators lacks uncorrected, bv-0.1",
         ),
-        ({"sampling": {"negatives": 50}}, "sampling.negatives is 50, not 100"),
         ({"sampling": {"repetitions": 1}}, "sampling.repetitions is 1"),
     ],
 )

@@ -144,6 +144,7 @@ ERRORS = [
     ),
     # types and ranges
     ("seed", -1, "seed: -1"),
+    ("seed", float("nan"), "seed: nan"),  # no comparison refuses NaN
     ("recommenders/X/unobserved_weight", float("inf"), "recommenders.X.unobserved_weight: inf"),
     ("study", ["ml-1b"], "study: unknown dataset 'ml-1b'; it may be ml-1m"),
     ("metrics", ["ap", "recall"], "metrics.1: metric 'recall' needs a cut-off, such as recall@10"),
