@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_up_project import Project
 
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.jobs import run, stream
@@ -97,18 +96,3 @@ def test_the_same_names_give_the_same_numbers_and_others_independent_ones():
     ):
         correlation = np.corrcoef(numbers, stream(*other_names).random(2000))[0, 1]
         assert abs(correlation) < 4 / np.sqrt(2000), other_names
-
-
-def test_a_run_says_which_job_failed_and_where_its_log_is(project: Project) -> None:
-    wrong = {"path": "made-up.zip", "format": "movielens-dat", "md5": "0" * 32}
-    project.configure(datasets={"made-up": wrong})
-    ran = project.snakemake("results/made-up/split.npz", "--cores", "1")
-    assert ran.returncode != 0
-    assert "Traceback" not in ran.stdout + ran.stderr
-    failed = "split made-up failed: "
-    lines = ran.stderr.splitlines()
-    [line] = [line for line in lines if line.startswith(f"{failed}made-up.zip: md5 is ")]
-    log = "results/logs/made-up/split.log"
-    assert lines[lines.index(line) + 1] == f"  log: {log}"
-    *_, last = (project.folder / log).read_text(encoding="utf-8").splitlines()
-    assert last == f"error: {line.removeprefix(failed)}"

@@ -84,6 +84,22 @@ def test_the_answer_of_the_page_is_that_of_the_ranks_and_of_table_3(finished: Pr
     assert {tuple(pair) for pair in answer["wrong"]} == turned
 
 
+@pytest.mark.slow
+def test_a_run_says_which_job_failed_and_where_its_log_is(project: Project) -> None:
+    wrong = {"path": "made-up.zip", "format": "movielens-dat", "md5": "0" * 32}
+    project.configure(datasets={"made-up": wrong})
+    ran = project.snakemake("results/made-up/split.npz", "--cores", "1")
+    assert ran.returncode != 0
+    assert "Traceback" not in ran.stdout + ran.stderr
+    failed = "split made-up failed: "
+    lines = ran.stderr.splitlines()
+    [line] = [line for line in lines if line.startswith(f"{failed}made-up.zip: md5 is ")]
+    log = "results/logs/made-up/split.log"
+    assert lines[lines.index(line) + 1] == f"  log: {log}"
+    *_, last = (project.folder / log).read_text(encoding="utf-8").splitlines()
+    assert last == f"error: {line.removeprefix(failed)}"
+
+
 @pytest.fixture
 def copied(finished: Project, tmp_path: Path) -> Project:
     """A copy of the finished study."""
