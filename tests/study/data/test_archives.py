@@ -92,8 +92,9 @@ def test_a_packed_file_may_unpack_to_the_limit_and_a_plain_one_to_any_size(tmp_p
     packed = tmp_path / "ratings.gz"
     plain.write_bytes(EVENTS)
     packed.write_bytes(gzip.compress(EVENTS))
+    zipped = make_zip(tmp_path / "ratings.zip", {"ratings.dat": EVENTS})
     monkeypatch.setattr(archives, "MAX_BYTES", len(EVENTS))
-    assert read(packed) == EVENTS
+    assert read(packed) == read(zipped) == EVENTS
     monkeypatch.setattr(archives, "MAX_BYTES", len(EVENTS) - 1)
     assert read(plain) == EVENTS
     with pytest.raises(DataError, match="bytes allowed"):
