@@ -114,9 +114,9 @@ def test_equal_scores_tie_and_no_others(seeds):
         order = rng.random(shape).argsort(axis=0)
         sizes = rng.integers(1, shape[0], 2)[rng.integers(2, size=shape[1])]
         training = order < sizes
-        training[:, 1] &= rng.random() < 0.7  # nobody may have an item
         training[training.all(axis=1), 0] = False  # each user has a candidate
         parameters = {name: values[rng.integers(len(values))] for name, values in VALUES.items()}
+        training[:, 1] &= rng.random() < 0.7  # nobody may have an item
         if not is_exact(training, parameters):
             wrong.append((seed, parameters))
     assert not wrong
