@@ -407,7 +407,7 @@ A_AND_B = "user,candidates,rank\na,120,90\nb,100,9\n"
 
 
 @pytest.mark.parametrize(
-    ("negatives", "other", "says"),
+    ("negatives", "ranks_of_b", "says"),
     [
         (9, "user,candidates,rank\na,10,11\n", "recommenders.B.path: .*B.csv, line 2"),
         (9, "user,candidates,rank\na,120,9\nc,100,90\n", "recommenders, dataset mine"),
@@ -415,11 +415,11 @@ A_AND_B = "user,candidates,rank\na,120,90\nb,100,9\n"
     ],
     ids=["a rank above the candidates", "other users", "too many negatives"],
 )
-def test_ready_made_ranks_are_refused_before_any_job(negatives, other, says, ranks_of):
+def test_ready_made_ranks_are_refused_before_any_job(negatives, ranks_of_b, says, ranks_of):
     in_another_order = "user,candidates,rank\nb,100,1\na,120,2\n"
     assert complete_config(ranks_of(99, A=A_AND_B, B=in_another_order))
     with pytest.raises(ConfigError, match=f"^{says}"):
-        complete_config(ranks_of(negatives, A=A_AND_B, B=other))
+        complete_config(ranks_of(negatives, A=A_AND_B, B=ranks_of_b))
 
 
 def test_a_study_that_states_no_recommenders_does_not_take_those_of_the_paper():

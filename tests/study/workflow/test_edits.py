@@ -178,8 +178,8 @@ def require_numbers(path: Path, config: dict[str, Any]) -> None:
     )
     names = config.get("recommenders", "XYZ")
     # of pairs, which have no rows without a pair whose exact metrics differ
-    of_pairs = ("table-4.csv", "budget-pair.csv", "sample-verdicts.csv")
-    may_have_no_rows = path.name in of_pairs and (len(names) == 1 or "b" in names)
+    tables_of_pairs = ("table-4.csv", "budget-pair.csv", "sample-verdicts.csv")
+    may_have_no_rows = path.name in tables_of_pairs and (len(names) == 1 or "b" in names)
     assert len(table) or may_have_no_rows, f"{path} has no rows"
     empty = {column for column in table if table[column].isna().any()} - MAY_BE_EMPTY
     if "budget" in path.parent.name or path.name.startswith("budget"):
