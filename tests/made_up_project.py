@@ -40,7 +40,12 @@ STUDY = {
     "study": ["made-up"],
     "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
     "recommenders": {"X": X},
-    "sampling": {"negatives": 20, "repetitions": 10, "readings": ["default", "as-printed"]},
+    "sampling": {
+        "negatives": 20,
+        "repetitions": 10,
+        "readings": ["default", "as-printed"],
+        "verdicts": 2,
+    },
     "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
     "margin": "2%",
     "toy": {"repetitions": 20},

@@ -50,7 +50,7 @@ ELSEWHERE = {
     "docs/workflow.md": [
         ".venv/bin/snakemake --cores 4 --set-threads",  # tests/study/workflow/test_run.py sets them
         "archive",  # not code
-        "train E on ml-1m failed",  # tests/study/workflow/test_jobs.py has such a failure
+        "train E on ml-1m failed",  # tests/study/workflow/test_run.py has such a failure
     ],
     # tests/adapters runs these where the other library is installed
     "docs/adapters.md": ["import numpy as np\n", "import torch"],
