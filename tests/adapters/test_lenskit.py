@@ -13,7 +13,7 @@ pytest.importorskip("lenskit", reason="LensKit is not installed")
 
 
 @pytest.mark.parametrize("name", ["popularity", "ItemKNN", "iALS"])
-def test_ranks(split, name: str) -> None:
+def test_ranks(split, name):
     from lenskit import topn_pipeline
     from lenskit.als import ImplicitMFScorer
     from lenskit.basic import PopScorer
@@ -60,7 +60,7 @@ def test_ranks(split, name: str) -> None:
     assert table.tied.any() == (name != "iALS")
 
 
-def test_bad_test_items(split) -> None:
+def test_bad_test_items(split):
     from lenskit import topn_pipeline
     from lenskit.basic import PopScorer
     from lenskit.data import ItemListCollection, from_interactions_df

@@ -1,8 +1,6 @@
 """RecBole: against the order in which it lists the items, and its own evaluations."""
 
 import functools
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +23,7 @@ SMALL = {
     "MAX_ITEM_LIST_LENGTH": 10,
     "train_neg_sample_args": None,
 }
-MODELS: dict[str, dict[str, Any]] = {
+MODELS = {
     "BPR": {},
     "MultiVAE": {"train_neg_sample_args": None},
     "Pop": {},
@@ -34,7 +32,7 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def trainer_of(events, tmp_path, monkeypatch):
     """A function from a model, a mode of evaluation and more settings.
 
     It returns the trainer, and the training, validation and test data.
@@ -49,7 +47,7 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
     columns = {"user_id": "user_id:token", "item_id": "item_id:token", "time": "timestamp:float"}
     events.rename(columns=columns).to_csv(tmp_path / "made-up/made-up.inter", sep="\t", index=False)
 
-    def prepare(name: str, mode: str, split: dict[str, Any] | None = None, **more: Any):
+    def prepare(name, mode, split=None, **more):
         split = split or {"LS": "valid_and_test"}
         settings = {
             "data_path": str(tmp_path),
@@ -73,7 +71,7 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
         trainers.append(get_trainer(config["MODEL_TYPE"], config["model"])(config, model))
         return trainers[-1], training, validation, test
 
-    trainers: list[Any] = []
+    trainers = []
     yield prepare
     for trainer in trainers:
         trainer.tensorboard.close()  # its thread writes to a folder that pytest removes
@@ -83,7 +81,7 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def trained(trainer_of):
     """A function from a model and a mode of evaluation to (model, test data, trainer)."""
 
-    def train(*arguments: Any):
+    def train(*arguments):
         trainer, training, validation, test = trainer_of(*arguments)
         trainer.fit(training, validation, saved=False, show_progress=False)
         return trainer.model, test, trainer
@@ -91,7 +89,7 @@ def trained(trainer_of):
     return train
 
 
-def has_candidates(events: pd.DataFrame, name: str, table: pd.DataFrame) -> None:
+def has_candidates(events, name, table):
     """All items but the user's other events are candidates; of a sequential model, all items."""
     assert sorted(table["user"]) == sorted(f"u{user}" for user in range(USERS))
     others = events.groupby("user_id").size()[table["user"]].to_numpy() - 1
@@ -99,7 +97,7 @@ def has_candidates(events: pd.DataFrame, name: str, table: pd.DataFrame) -> None
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_ranks(events: pd.DataFrame, trained, name: str) -> None:
+def test_ranks(events, trained, name):
     from recbole.utils.case_study import full_sort_topk
 
     model, test, trainer = trained(name, "full")
@@ -117,7 +115,7 @@ def test_ranks(events: pd.DataFrame, trained, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
+def test_sampled_ranks(events, trained, name):
     """With the same draws as RecBole's own evaluation.
 
     Its sampler uses numpy's global random numbers.
@@ -147,7 +145,7 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
         np.testing.assert_allclose(ours, [theirs["recall@5"], theirs["mrr@20"]], rtol=1e-6)
 
 
-def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
+def test_it_draws_with_replacement_and_ranks_each_item_once(trained):
     """Of 10 draws from n - 1 items, a share (1 - (1 - 1/(n-1))^10) of the items is there.
 
     It is so on average over the seeds.
@@ -176,14 +174,14 @@ def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
         ),
     ],
 )
-def test_the_wrong_mode_is_refused(trainer_of, arguments: Any, ranks: Any, message: str) -> None:
+def test_the_wrong_mode_is_refused(trainer_of, arguments, ranks, message):
     trainer, *_, test = trainer_of(*arguments)
     with pytest.raises(sm.DataError, match=message):
         ranks(trainer.model, test)
 
 
 @pytest.mark.parametrize("name", IN_TRAINING)
-def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_exact_validation(trainer_of, monkeypatch, name):
     """The numbers of RecBole's full mode after each epoch, the same best epoch and test result."""
     import torch
     from scipy.sparse import dok_matrix
@@ -200,14 +198,14 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
         "epochs": 6,
     }
 
-    def fit(is_exact: bool):
+    def fit(is_exact):
         trainer, training, validation, test = trainer_of(name, "full", **every_metric)
         if is_exact:
             adapters.recbole.exact_validation(trainer)
         validate = trainer._valid_epoch
         results = []
 
-        def valid_epoch(*data: Any, **options: Any) -> Any:
+        def valid_epoch(*data, **options):
             results.append(validate(*data, **options))
             return results[-1]
 
@@ -229,7 +227,7 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
     np.testing.assert_allclose(history["value"], theirs["ndcg@5"], atol=1e-6)
 
 
-def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
+def test_exact_validation_refuses_what_it_cannot_do(trainer_of):
     trainer, *_ = trainer_of("BPR", "full", metrics=["Recall", "ItemCoverage"])
     with pytest.raises(sm.ConfigError, match="itemcoverage"):
         adapters.recbole.exact_validation(trainer)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 pytest.importorskip("rectools", reason="RecTools is not installed")
 
 
-def fitted(training: pd.DataFrame, name: str):
+def fitted(training, name):
     """Return a fitted model of RecTools and its dataset."""
     from implicit.nearest_neighbours import CosineRecommender
     from rectools import models
@@ -28,7 +28,7 @@ def fitted(training: pd.DataFrame, name: str):
 
 
 @pytest.mark.parametrize("name", ["EASE", "cosine", "popularity"])
-def test_ranks(split, name: str) -> None:
+def test_ranks(split, name):
     from rectools.metrics import MRR, NDCG, Recall, calc_metrics
 
     training, test = split
@@ -57,7 +57,7 @@ def test_ranks(split, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["EASE", "cosine"])
-def test_sampled_ranks(split, name: str) -> None:
+def test_sampled_ranks(split, name):
     """With all candidates as negatives, the ranks are exact."""
     training, test = split
     model, dataset = fitted(training, name)

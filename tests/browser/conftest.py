@@ -5,12 +5,11 @@ It downloads no browser.
 
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = (
@@ -37,7 +36,7 @@ class Visit:
     outside: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on(
             "console",
@@ -51,29 +50,29 @@ class Visit:
             "requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}")
         )
 
-    def open(self, path: Path, *, made_by: str = "") -> None:
+    def open(self, path, *, made_by=""):
         """Open a file; skip the test if it is not there, and say what makes it."""
         if made_by and not path.is_file():
             pytest.skip(f"{path.name} is not there: {made_by}")
         self.page.goto(path.resolve().as_uri(), wait_until="load")
 
-    def as_printed(self) -> None:
+    def as_printed(self):
         """Show the page as wide as an A4 sheet with margins of a centimetre, at 96 dpi."""
         self.page.set_viewport_size({"width": 718, "height": 1047})
         self.page.emulate_media(media="print")
 
-    def assert_clean(self) -> None:
+    def assert_clean(self):
         assert self.errors == []
         assert self.outside == []
         assert self.failed == []
 
 
-def _leaves(request: Request) -> bool:
+def _leaves(request):
     return request.url.split(":")[0] not in ("file", "data", "blob", "about")
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser():
     if CHROMIUM is None:
         pytest.skip(
             "no chromium here: install Debian's package chromium, or say where it is in CHROMIUM"
@@ -85,7 +84,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(params=WIDTHS)
-def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
+def visit(request, browser):
     """A fresh page, once as wide as a phone and once as a desktop."""
     width, height = WIDTHS[request.param]
     context = browser.new_context(viewport={"width": width, "height": height}, offline=True)

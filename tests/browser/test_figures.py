@@ -1,7 +1,7 @@
 """Figures of a page are on white boxes of their own size, also in dark mode."""
 
 import pytest
-from conftest import ROOT, Visit
+from conftest import ROOT
 
 STYLE = (ROOT / "src/sampled_metrics/reporting/templates/style.css").read_text(encoding="utf-8")
 DRAWN = "<svg width='200' height='90' viewBox='0 0 200 90'><rect width='200' height='90'/></svg>"
@@ -16,7 +16,7 @@ BODIES = {
 @pytest.mark.parametrize("visit", ["desktop"], indirect=True)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", BODIES)
-def test_a_white_box_is_hardly_wider_than_its_figure(visit: Visit, scheme, kind: str) -> None:
+def test_a_white_box_is_hardly_wider_than_its_figure(visit, scheme, kind):
     visit.page.emulate_media(color_scheme=scheme)
     visit.page.set_content(
         f"<!doctype html><style>{STYLE}</style><body><div class={kind}>{BODIES[kind]}</div></body>"

@@ -1,7 +1,6 @@
 """The checks see what they are for: each page here has one thing wrong with it."""
 
 import pytest
-from conftest import Visit
 from readable import wrong_with_page, wrong_with_tables
 
 PHONE = pytest.mark.parametrize("visit", ["phone"], indirect=True)
@@ -24,7 +23,7 @@ LONG = "<td>" + "0123456789 " * 30 + "</td>"
         ),
     ],
 )
-def test_what_is_wrong_is_said(visit: Visit, body: str, message: str) -> None:
+def test_what_is_wrong_is_said(visit, body, message):
     visit.page.set_content(
         f"<!doctype html><style>.one-line {{ white-space: nowrap }}</style><body>{body}</body>"
     )
@@ -33,7 +32,7 @@ def test_what_is_wrong_is_said(visit: Visit, body: str, message: str) -> None:
 
 
 @PHONE
-def test_errors_and_requests_to_the_outside_are_noticed(visit: Visit) -> None:
+def test_errors_and_requests_to_the_outside_are_noticed(visit):
     visit.page.set_content(
         "<!doctype html><script>undefinedName()</script><img src='https://example.org/x.png'>"
     )

@@ -14,7 +14,6 @@ import re
 import runpy
 import sys
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ README = (FOLDER / "README.md").read_text(encoding="utf-8")
 MAKE = runpy.run_path(str(FOLDER / "make.py"))
 
 
-def rows_of(path: Path) -> list[dict[str, int]]:
+def rows_of(path):
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [{name: int(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
 
@@ -48,7 +47,7 @@ def test_the_files_are_small_and_have_their_checksums():
     FILES,
     ids=lambda path: path.name.split(".")[0],
 )
-def test_the_table_of_the_page_is_what_the_files_and_the_library_say(path: Path):
+def test_the_table_of_the_page_is_what_the_files_and_the_library_say(path):
     rows = rows_of(path)
     assert list(rows[0]) == ["user", "candidates", "exact_rank", "sampled_rank"]
     assert [row["user"] for row in rows] == list(range(len(rows)))
@@ -98,22 +97,22 @@ def test_the_figure_of_beauty_shows_the_shares_of_the_files():
 # --- the script ---------------------------------------------------------------------------------
 
 
-def pickled(*, code: bool = False) -> bytes:
+def pickled(*, code=False):
     """The weights of one tensor as torch writes them.
 
     If `code`, they name a function of the system.
     """
 
     class Named:
-        def __init__(self, module: str, name: str, *arguments: object) -> None:
+        def __init__(self, module, name, *arguments):
             self.reduced = (module, name), arguments
 
     # the pickler in Python, so that a name is written without being imported
     class Writer(pickle._Pickler):
-        def persistent_id(self, thing: object) -> object:
+        def persistent_id(self, thing):
             return ("storage", "float32", "0", "cpu", 6) if thing == "numbers" else None
 
-        def save(self, thing: object, save_persistent_id: bool = True) -> None:
+        def save(self, thing, save_persistent_id=True):
             if not isinstance(thing, Named):
                 return super().save(thing, save_persistent_id)
             (module, name), arguments = thing.reduced

@@ -12,12 +12,12 @@ from docs_blocks import DOCS
 EVIDENCE = runpy.run_path(str(DOCS / "evidence.py"))
 
 
-def test_the_page_is_made_from_its_files() -> None:
+def test_the_page_is_made_from_its_files():
     text = EVIDENCE["PAGE"].read_text(encoding="utf-8")
     assert EVIDENCE["filled"](text, EVIDENCE["Tables"].read()) == text
 
 
-def test_the_page_counts_each_model_of_each_table() -> None:
+def test_the_page_counts_each_model_of_each_table():
     """Counted in pairs.csv: the models with a true value.
 
     Their negatives are uniform, and one item is held out.
@@ -37,7 +37,7 @@ def test_the_page_counts_each_model_of_each_table() -> None:
     )
 
 
-def test_the_turned_orders_are_those_of_the_printed_values() -> None:
+def test_the_turned_orders_are_those_of_the_printed_values():
     """Counted from the printed text, two models of a setting and a metric at a time."""
     orders = pd.read_csv(EVIDENCE["ORDERS"])
     pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
@@ -66,14 +66,14 @@ def test_the_turned_orders_are_those_of_the_printed_values() -> None:
 
 
 @pytest.mark.slow
-def test_the_files_from_ranks_are_made_again() -> None:
+def test_the_files_from_ranks_are_made_again():
     for path, rows in EVIDENCE["rank_tables"]().items():
         assert pd.DataFrame(rows).to_csv(index=False) == path.read_text(encoding="utf-8"), path.name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["Petrov & Macdonald 2022", "Zhou et al. 2022 FMLP-Rec"])
-def test_rows_of_printed_values_are_made_again(source: str) -> None:
+def test_rows_of_printed_values_are_made_again(source):
     pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
     pairs = pairs[EVIDENCE["is_covered"](pairs) & (pairs["source"] == source)]
     names = EVIDENCE["SETTING"]

@@ -22,19 +22,19 @@ SETTING = {
     ("text", "n"),
     [("3706", 3706), ("18345-26744", (18345, 26744)), ("1089 (mean; 1054-1093)", (1054, 1093))],
 )
-def test_reads_the_number_of_candidates(text, n) -> None:
+def test_reads_the_number_of_candidates(text, n):
     assert EVIDENCE["candidates_of"](text) == n
 
 
 @pytest.mark.parametrize(
     ("true", "is_held"), [("0.07", True), ("0.065", True), ("0.064", False), ("0.1", True)]
 )
-def test_an_interval_holds_a_number_that_is_written_so(true, is_held) -> None:
+def test_an_interval_holds_a_number_that_is_written_so(true, is_held):
     """From .0655 to .08: .065 is .0645 to .0655, and .1 is .05 to .15."""
     assert EVIDENCE["holds"](true, 0.0655, 0.08) is is_held
 
 
-def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
+def test_counts_turns_and_verdicts_and_names_what_contradicts():
     """AUC orders A and B rightly. By HR@1, A leads and B is better.
 
     C's exact HR@1 is above that of its sample.
@@ -67,7 +67,7 @@ def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
 @pytest.mark.skipif(
     not EVIDENCE["PRINTED"].exists(), reason="docs/evidence.py printed has not been run"
 )
-def test_the_table_has_every_covered_pair_and_what_its_intervals_hold() -> None:
+def test_the_table_has_every_covered_pair_and_what_its_intervals_hold():
     pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
     covered = pairs[EVIDENCE["is_covered"](pairs) & (pairs["full"] != "")]
     table = pd.read_csv(

@@ -6,9 +6,6 @@ factors are against scores that are added in order. tests/study/recommenders/tes
 has the models of the study.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,18 +18,18 @@ from scipy.sparse import csr_array, csr_matrix
 import sampled_metrics as sm
 
 
-def _strict(array: np.ndarray) -> Any:
+def _strict(array):
     strict = pytest.importorskip("array_api_strict")
     return strict.asarray(array, device=strict.Device("device1"))
 
 
-LIBRARIES: dict[str, Callable[[np.ndarray], Any]] = {
+LIBRARIES = {
     "numpy": np.asarray,
     "array-api-strict, on a device": _strict,
 }
 """tests/adapters/test_arrays.py has torch and JAX, where they are installed."""
 
-FORMS: dict[str, Callable[[Case, Callable[[np.ndarray], Any]], tuple[Any, np.ndarray]]] = {
+FORMS = {
     "factors": lambda case, to: (tuple(map(to, case.factors)), case.products),
     "factors in float32": lambda case, to: (
         tuple(to(array.astype(np.float32)) for array in case.factors),
@@ -44,7 +41,7 @@ FORMS: dict[str, Callable[[Case, Callable[[np.ndarray], Any]], tuple[Any, np.nda
     "function": lambda case, to: (lambda users: to(case.masked[users]), case.masked),
 }
 
-NUMPY_ALONE: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
+NUMPY_ALONE = {
     "factors of two types": lambda case: (
         (case.factors[0].astype(np.int16), case.factors[1].astype(np.float32)),
         case.products,
@@ -57,7 +54,7 @@ NUMPY_ALONE: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
     ),
 }
 
-ALL: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
+ALL = {
     **{
         f"{library}: {form}": lambda case, make=make, to=to: make(case, to)
         for library, to in LIBRARIES.items()
@@ -74,14 +71,14 @@ ALL: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
 )
 def test_ranks_are_those_of_the_definition(
     name, kind, seed, users, items, size, threads, together, data
-) -> None:
+):
     case = Case(seed, users, items)
     scores, plain = ALL[name](case)
-    options: dict[str, Any] = {"user_ids": 100 + np.arange(users)}
+    options = {"user_ids": 100 + np.arange(users)}
     if not isinstance(scores, tuple):
         options["batch_size"] = size
 
-    def ranked(users: Any = None) -> sm.ExactRanks:
+    def ranked(users=None):
         return sm.rank(scores, case.training, case.held_out, users=users, **options)
 
     with small_blocks(size, together):
@@ -89,7 +86,7 @@ def test_ranks_are_those_of_the_definition(
 
 
 @pytest.mark.parametrize("d", [1, 3, 40])
-def test_a_last_digit_of_factors_decides(d) -> None:
+def test_a_last_digit_of_factors_decides(d):
     rng = np.random.default_rng(d)
     items = rng.normal(size=(1, d)) * (1 + np.finfo(float).eps * rng.integers(-2, 3, (60, d)))
     users = rng.normal(size=(20, d))
@@ -103,9 +100,7 @@ def test_a_last_digit_of_factors_decides(d) -> None:
 @pytest.mark.parametrize(
     ("users", "items"), [(1e-200, 1e-100), (1e-200, 1e140), (1.0, 1.0), (1e150, 1e140)]
 )
-def test_factors_of_any_size_on_a_device_have_the_ranks_of_numpy(
-    users: float, items: float
-) -> None:
+def test_factors_of_any_size_on_a_device_have_the_ranks_of_numpy(users, items):
     """Equal factors tie, and the others differ by more than rounding."""
     rng = np.random.default_rng(2)
     factors_of_host = (

@@ -7,7 +7,6 @@ with are added term by term by Python's own floats, or exact fractions.
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,14 +21,14 @@ strict = pytest.importorskip("array_api_strict")
 PRODUCT = strict.matmul
 
 
-def on_device(*arrays: np.ndarray) -> tuple[Any, ...]:
+def on_device(*arrays):
     return tuple(strict.asarray(array, device=strict.Device("device1")) for array in arrays)
 
 
 class Data:
     """Factors, and training and held-out items of some users and items."""
 
-    def __init__(self, users: np.ndarray, items: np.ndarray) -> None:
+    def __init__(self, users, items):
         rng = np.random.default_rng(7)
         self.factors = users, items
         self.held_out = rng.integers(len(items), size=len(users))
@@ -37,11 +36,11 @@ class Data:
         self.training = (rng.random((len(users), len(items))) < 0.2) & ~is_held_out
         self.expected = by_argsort(added_in_order(users, items), self.training, self.held_out)
 
-    def ranks(self) -> list[tuple[int, int]]:
+    def ranks(self):
         return rows(sm.rank(on_device(*self.factors), self.training, self.held_out))
 
 
-def last_digits(d: int, kind: type) -> Data:
+def last_digits(d, kind):
     """Items that differ by last digits alone, and some not at all."""
     rng = np.random.default_rng(d)
     digit = float(np.finfo(kind).eps)
@@ -61,23 +60,23 @@ ADVERSARIAL = {
 
 
 @pytest.fixture(params=ADVERSARIAL.values(), ids=ADVERSARIAL)
-def adversarial(request: pytest.FixtureRequest) -> Data:
+def adversarial(request):
     return last_digits(*request.param)
 
 
 @pytest.fixture(params=["one block", "small blocks"])
-def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def blocks(request, monkeypatch):
     if request.param == "small blocks":
         for name, size in {"SCORES": 60, "ITEMS": 15, "NUMBERS": 30, "UNDECIDED": 10}.items():
             monkeypatch.setattr(device_factors, name, size)
 
 
-def short(users: Any, items: Any) -> Any:
+def short(users, items):
     """A product whose factors of float32 are rounded to the 11 bits of TensorFloat-32."""
     if users.dtype != strict.float32:
         return PRODUCT(users, items)
 
-    def rounded(array: Any) -> Any:
+    def rounded(array):
         numbers = np.from_dlpack(array, device="cpu", copy=True)
         digits, exponents = np.frexp(numbers)
         cut = np.ldexp(np.rint(np.ldexp(digits, 11)), exponents - 11).astype(np.float32)
@@ -86,7 +85,7 @@ def short(users: Any, items: Any) -> Any:
     return PRODUCT(rounded(users), rounded(items))
 
 
-def off_within_the_bound(users: Any, items: Any) -> Any:
+def off_within_the_bound(users, items):
     """A product of the float32 type with the error that d operations may have.
 
     It is exact where nothing is rounded.
@@ -100,7 +99,7 @@ def off_within_the_bound(users: Any, items: Any) -> Any:
     return product + strict.asarray(error.astype(left.dtype), device=product.device)
 
 
-def test_products_of_float32_alone_decide_wrongly() -> None:
+def test_products_of_float32_alone_decide_wrongly():
     """So the data above are hard: of float32 factors, most ranks by their products are others."""
     data = last_digits(40, np.float32)
     by_products = by_argsort(data.factors[0] @ data.factors[1].T, data.training, data.held_out)
@@ -114,36 +113,34 @@ def test_products_of_float32_alone_decide_wrongly() -> None:
     [PRODUCT, short, off_within_the_bound],
     ids=["plain", "TensorFloat-32", "off within the bound"],
 )
-def test_ranks_do_not_depend_on_the_product(
-    adversarial: Data, product: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranks_do_not_depend_on_the_product(adversarial, product, monkeypatch):
     monkeypatch.setattr(strict, "matmul", product)
     assert adversarial.ranks() == adversarial.expected
 
 
 @pytest.mark.parametrize("product", [PRODUCT, short], ids=["float32", "TensorFloat-32"])
-def test_without_float64_the_host_decides(product: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_float64_the_host_decides(product, monkeypatch):
     data = last_digits(24, np.float32)
     monkeypatch.setattr(Device, "has_float64", lambda device: False)
     monkeypatch.setattr(strict, "matmul", product)
     assert data.ranks() == data.expected
 
 
-def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch):
     users = 90
     items = 700
     monkeypatch.setattr(device_factors, "SCORES", 2000)
     monkeypatch.setattr(device_factors, "ITEMS", 150)
     monkeypatch.setattr(device_factors, "NUMBERS", 400)
-    products: list[int] = []
-    pulled: list[int] = []
+    products = []
+    pulled = []
     pull = Device.pull
 
-    def multiplied(left: Any, right: Any) -> Any:
+    def multiplied(left, right):
         products.append(left.shape[0] * right.shape[1])
         return PRODUCT(left, right)
 
-    def copied(device: Device, array: Any) -> np.ndarray:
+    def copied(device, array):
         pulled.append(math.prod(array.shape))
         return pull(device, array)
 
@@ -161,7 +158,7 @@ def test_blocks_fit_and_no_block_of_scores_is_copied(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
-def test_users_and_items_without_factors_tie(kind: type) -> None:
+def test_users_and_items_without_factors_tie(kind):
     rng = np.random.default_rng(3)
     users = rng.integers(-3, 4, (40, 5)).astype(kind)
     items = rng.integers(-3, 4, (60, 5)).astype(kind)
@@ -172,7 +169,7 @@ def test_users_and_items_without_factors_tie(kind: type) -> None:
         assert data.ranks() == data.expected
 
 
-def test_scores_that_float64_rounds_are_those_of_the_host() -> None:
+def test_scores_that_float64_rounds_are_those_of_the_host():
     """The terms are added in order: 1 is lost beside 2^60, unless the large terms cancel first."""
     large = 2.0**60
     users = np.ones((3, 3))
@@ -186,7 +183,7 @@ def test_scores_that_float64_rounds_are_those_of_the_host() -> None:
 
 
 @pytest.mark.parametrize(("user", "item"), [(1.0, np.nan), (-np.inf, 1.0), (1e160, 1e160)])
-def test_factors_that_are_not_finite_or_too_large_are_refused(user: float, item: float) -> None:
+def test_factors_that_are_not_finite_or_too_large_are_refused(user, item):
     users = np.ones((5, 2))
     items = np.ones((6, 2))
     users[1, 1] = user

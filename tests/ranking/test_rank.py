@@ -5,7 +5,6 @@ themselves.
 """
 
 import tracemalloc
-from typing import Any
 
 import array_api_strict as strict
 import numpy as np
@@ -35,7 +34,7 @@ ITEM_IDS = np.arange(ITEMS) * 10 + 7
 IDS = {"user_ids": USER_IDS, "item_ids": ITEM_IDS}
 
 
-def to_device(array: np.ndarray, device: str = "device1") -> Any:
+def to_device(array, device="device1"):
     """An array on a device that numpy cannot read."""
     return strict.asarray(array, device=strict.Device(device))
 
@@ -43,7 +42,7 @@ def to_device(array: np.ndarray, device: str = "device1") -> Any:
 ON_DEVICE = tuple(map(to_device, FACTORS))
 
 
-def test_held_out_items_that_tie_with_all_candidates_are_counted() -> None:
+def test_held_out_items_that_tie_with_all_candidates_are_counted():
     scores = SCORES.copy()
     scores[:5] = 0.5
     expected = sum(
@@ -61,11 +60,11 @@ def test_held_out_items_that_tie_with_all_candidates_are_counted() -> None:
 @pytest.mark.parametrize(
     ("size", "calls"), [(None, [37]), (1, [1] * 37), (10, [10, 10, 10, 7]), (2**70, [37])]
 )
-def test_a_function_is_called_with_batches_of_users(size, calls) -> None:
+def test_a_function_is_called_with_batches_of_users(size, calls):
     lengths = []
     steps = []
 
-    def scores(users: slice) -> np.ndarray:
+    def scores(users):
         lengths.append(len(SCORES[users]))
         return SCORES[users]
 
@@ -83,7 +82,7 @@ def test_a_function_is_called_with_batches_of_users(size, calls) -> None:
     assert caught.value.__notes__ == ["scores of the users 0 to 9"]
 
 
-def test_scores_are_compared_without_rounding_or_refused() -> None:
+def test_scores_are_compared_without_rounding_or_refused():
     """In float64 all three large numbers would be the same."""
     large = np.array([[2**60, 2**60 + 1, 2**60 + 2]])
     eps = np.finfo(np.longdouble).eps
@@ -103,14 +102,14 @@ def test_scores_are_compared_without_rounding_or_refused() -> None:
             rank(scores, np.zeros((1, 3)), [1])
 
 
-def with_one(value: float) -> np.ndarray:
+def with_one(value):
     """The scores with another one of a candidate of user 1."""
     scores = SCORES.copy()
     scores[1, np.flatnonzero(~TRAINING[1] & ~IS_HELD_OUT[1])[0]] = value
     return scores
 
 
-def test_of_factors_in_a_file_those_of_other_users_are_not_read(tmp_path) -> None:
+def test_of_factors_in_a_file_those_of_other_users_are_not_read(tmp_path):
     """Most of the file, 200 MB of zeros, takes no room on the disk."""
     users = 400_000
     items = 300
@@ -158,7 +157,7 @@ def test_ids_may_begin_with_a_byte_order_mark_and_end_with_empty_lines(tmp_path)
         (tuple(to_device(array + 0j) for array in FACTORS), "complex128"),
     ],
 )
-def test_refuses_scores(scores, word: str) -> None:
+def test_refuses_scores(scores, word):
     with pytest.raises(DataError, match=word):
         rank(scores, TRAINING, HELD_OUT)
 
@@ -184,7 +183,7 @@ def test_refuses_scores(scores, word: str) -> None:
         ("users", np.arange(USERS) < 9, "bool"),
     ],
 )
-def test_refuses(name: str, value, word: str) -> None:
+def test_refuses(name, value, word):
     with pytest.raises(DataError, match=word):
         rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | {name: value})
 
@@ -197,12 +196,12 @@ def test_refuses(name: str, value, word: str) -> None:
         ({"scores": lambda users, items: 0.5}, "staged_ranks"),
     ],
 )
-def test_refuses_options(changes: dict, word: str) -> None:
+def test_refuses_options(changes, word):
     with pytest.raises(ConfigError, match=word):
         rank(**{"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes)
 
 
-def mixed() -> pd.DataFrame:
+def mixed():
     """The labelled scores in another order."""
     frame = pd.DataFrame(SCORES, index=USER_IDS, columns=ITEM_IDS)
     order = np.random.default_rng(2)

@@ -153,7 +153,7 @@ WITHOUT = [
 """The same, with an option that has no effect."""
 
 
-def seen(result: object) -> object:
+def seen(result):
     """All that an option may change."""
     if isinstance(result, list):
         return [seen(table) for table in result]
