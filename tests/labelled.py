@@ -5,6 +5,8 @@ A case is *labelled* (all matrices have labels, in any order), *with ids* (label
 places, beside user_ids and item_ids), or *in order* (places alone).
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
@@ -154,14 +156,23 @@ def drawn_form(draw, forms):
     return forms[draw(st.sampled_from(sorted(forms)))]
 
 
+@cache
+def forms_of(case, seed):
+    """Scores, training and held-out items in every form."""
+    order = np.random.default_rng(seed)
+    training = pair_forms(TRAINING, case, order)
+    return score_forms(case, order), training, held_out_forms(case, order)
+
+
 def drawn_case(draw, case=WITH_IDS):
     """Scores, training and held-out items of a case in any form, and its options."""
-    order = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    scores = drawn_form(draw, score_forms(case, order))
-    is_alone = callable(scores) or draw(st.booleans())  # whether nothing says how many there are
+    score, training, held_out = (
+        drawn_form(draw, forms) for forms in forms_of(case, draw(st.integers(0, 4)))
+    )
+    is_alone = callable(score) or draw(st.booleans())  # whether nothing says how many there are
     return (
-        scores,
-        drawn_form(draw, pair_forms(TRAINING, case, order)),
-        drawn_form(draw, held_out_forms(case, order)),
+        score,
+        training,
+        held_out,
         {} if case == IN_ORDER and not is_alone else ids_of_case(case),
     )

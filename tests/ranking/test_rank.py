@@ -6,12 +6,12 @@ themselves.
 
 import tracemalloc
 
-import array_api_strict as strict
 import numpy as np
 import pandas as pd
 import pytest
 from ranked_by_argsort import by_argsort, rows
 from scipy.sparse import csr_array
+from strict_device import on_device
 
 from sampled_metrics import rank
 from sampled_metrics.errors import ConfigError, DataError
@@ -34,27 +34,12 @@ ITEM_IDS = np.arange(ITEMS) * 10 + 7
 IDS = {"user_ids": USER_IDS, "item_ids": ITEM_IDS}
 
 
-def to_device(array, device="device1"):
-    """An array on a device that numpy cannot read."""
-    return strict.asarray(array, device=strict.Device(device))
-
-
-ON_DEVICE = tuple(map(to_device, FACTORS))
-
-
 def test_held_out_items_that_tie_with_all_candidates_are_counted():
-    scores = SCORES.copy()
+    scores = RNG.random(SCORES.shape)
+    assert rank(scores, TRAINING, HELD_OUT).findings == ()
     scores[:5] = 0.5
-    expected = sum(
-        above == 0 and tied > 0 and tied == np.count_nonzero(~is_training) - 1
-        for (above, tied), is_training in zip(
-            by_argsort(scores, TRAINING, HELD_OUT), TRAINING, strict=True
-        )
-    )
-    assert expected >= 5
     [finding] = rank(scores, TRAINING, HELD_OUT).findings
-    assert (finding.kind, finding.values["rows"]) == ("all-tied", expected)
-    assert rank(SCORES[5:], TRAINING[5:], HELD_OUT[5:]).findings == ()
+    assert (finding.kind, finding.values["rows"]) == ("all-tied", 5)
 
 
 @pytest.mark.parametrize(
@@ -62,21 +47,13 @@ def test_held_out_items_that_tie_with_all_candidates_are_counted():
 )
 def test_a_function_is_called_with_batches_of_users(size, calls):
     lengths = []
-    steps = []
 
     def scores(users):
         lengths.append(len(SCORES[users]))
         return SCORES[users]
 
-    table = rank(
-        scores,
-        TRAINING,
-        HELD_OUT,
-        batch_size=size,
-        progress=lambda blocks: steps.extend(blocks) or blocks,
-    )
-    assert rows(table) == EXPECTED
-    assert (lengths, steps) == (calls, [*range(len(calls))])
+    assert rows(rank(scores, TRAINING, HELD_OUT, batch_size=size)) == EXPECTED
+    assert lengths == calls
     with pytest.raises(LookupError) as caught:
         rank(lambda users: {}[users.start], TRAINING, HELD_OUT, batch_size=10)
     assert caught.value.__notes__ == ["scores of the users 0 to 9"]
@@ -85,21 +62,11 @@ def test_a_function_is_called_with_batches_of_users(size, calls):
 def test_scores_are_compared_without_rounding_or_refused():
     """In float64 all three large numbers would be the same."""
     large = np.array([[2**60, 2**60 + 1, 2**60 + 2]])
-    eps = np.finfo(np.longdouble).eps
-    close = np.array([[1, 1, 1]], dtype=np.longdouble) + np.array([[0, 1, 2]]) * eps
-    for scores in (
-        large.tolist(),
-        large.astype(np.uint64) + 2**63,
-        close,
-        lambda users: large[users],
-    ):
+    close = 1 + np.array([[0, 1, 2]]) * np.finfo(np.longdouble).eps
+    for scores in (large.tolist(), large.astype(np.uint64) + 2**63, close):
         assert rows(rank(scores, np.zeros((1, 3)), [0])) == [(2, 0)]
-    for scores in (
-        [[0.5, 2**60, 2**60 + 1]],
-        pd.DataFrame({"a": [0.5], "b": 2**60, "c": 2**60 + 1}),
-    ):
-        with pytest.raises(DataError, match="1152921504606846977"):
-            rank(scores, np.zeros((1, 3)), [1])
+    with pytest.raises(DataError, match="1152921504606846977"):
+        rank([[0.5, 2**60, 2**60 + 1]], np.zeros((1, 3)), [1])
 
 
 def with_one(value):
@@ -112,27 +79,19 @@ def with_one(value):
 def test_of_factors_in_a_file_those_of_other_users_are_not_read(tmp_path):
     """Most of the file, 200 MB of zeros, takes no room on the disk."""
     users = 400_000
-    items = 300
-    d = 128
-    rng = np.random.default_rng(0)
-    factors = np.lib.format.open_memmap(tmp_path / "u.npy", mode="w+", dtype="f4", shape=(users, d))
-    factors[-500:] = rng.integers(-3, 4, (500, d))
-    mapped = (
-        np.load(tmp_path / "u.npy", mmap_mode="r"),
-        rng.integers(-3, 4, (items, d)).astype("f4"),
-    )
-    held_out = np.append(np.full(users - 500, -1), np.arange(500) % items)
-    training = csr_array((users, items))
-    last = np.arange(users - 500, users - 300)
+    shape = (users, 128)
+    factors = np.lib.format.open_memmap(tmp_path / "u.npy", mode="w+", dtype="f4", shape=shape)
+    factors[-200:] = RNG.integers(-3, 4, (200, 128))
+    mapped = np.load(tmp_path / "u.npy", mmap_mode="r")
+    items = RNG.integers(-3, 4, (300, 128)).astype("f4")
+    held_out = np.full(users, 7)
     tracemalloc.start()
-    table = rank(mapped, training, held_out, users=slice(users - 500, users - 300))
+    table = rank((mapped, items), csr_array((users, 300)), held_out, users=slice(-200, None))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6  # eight bytes for each user several times, and nothing for each factor
-    expected = rank(
-        (np.array(mapped[0][last]), mapped[1]), training[last], held_out[last], user_ids=last
-    )
-    assert table.to_frame().equals(expected.to_frame())
+    expected = rank((factors[-200:], items), csr_array((200, 300)), held_out[-200:])
+    assert rows(table) == rows(expected)
 
 
 def test_ids_may_begin_with_a_byte_order_mark_and_end_with_empty_lines(tmp_path):
@@ -148,13 +107,11 @@ def test_ids_may_begin_with_a_byte_order_mark_and_end_with_empty_lines(tmp_path)
         ((FACTORS[0], FACTORS[1][:, :2]), "23, 2"),
         ((FACTORS[0] - np.inf, FACTORS[1]), "finite"),
         ((FACTORS[0][:, :0], FACTORS[1][:, :0]), "dimension"),
-        ((None, None), "numbers"),  # of a model before its fit
         (with_one(np.nan), "user 1 "),
         (lambda users: SCORES[:, :4], "4 items"),
-        (lambda users: 0.5, "single number"),
-        ((ON_DEVICE[0], FACTORS[1]), "one library"),
-        ((ON_DEVICE[0], to_device(FACTORS[1], "CPU_DEVICE")), "one device"),
-        (tuple(to_device(array + 0j) for array in FACTORS), "complex128"),
+        ((on_device(FACTORS[0]), FACTORS[1]), "one library"),
+        (tuple(map(on_device, FACTORS, ("device1", "CPU_DEVICE"))), "one device"),
+        (on_device(SCORES + 0j), "complex128"),
     ],
 )
 def test_refuses_scores(scores, word):
@@ -167,17 +124,15 @@ def test_refuses_scores(scores, word):
     [
         ("held_out", TRAINING, "training items"),
         ("held_out", [*HELD_OUT[1:], 2.5], "2.5"),
-        ("held_out", [True, *[None] * 36], "indices"),
         ("held_out", [-1] * USERS, "no user"),
         ("held_out", [2], "1 user"),
-        ("held_out", to_device(HELD_OUT), "held_out"),
+        ("held_out", on_device(HELD_OUT), "held_out"),
         ("held_out", pd.DataFrame({"user": [0, 1], "item": [1, 23]}), "row 2: item 23"),
         ("user_ids", [1, 2, 3], "user_ids"),
         ("user_ids", [*range(36), 0], "entry 37.*twice"),
         ("user_ids", [*range(36), np.nan], "entry 37.*missing"),
         ("training", np.where(TRAINING, np.nan, 0), "finite"),
         ("training", pd.DataFrame({"user": [0], "item": [None]}), "row 1: item"),
-        ("users", [], "no user"),
         ("users", [3, 37], "37"),
         ("users", [2, 9, 2], "twice"),
         ("users", np.arange(USERS) < 9, "bool"),

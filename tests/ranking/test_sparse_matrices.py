@@ -79,10 +79,3 @@ def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
     with pytest.raises(DataError, match=r"m\.npz") as caught:
         read_array(str(tmp_path / "m.npz"))
     assert "\n" not in str(caught.value)
-
-
-def test_objects_in_a_sparse_matrix_are_refused():
-    matrix = sparse.csc_matrix(DENSE)
-    matrix.data = matrix.data.astype(object)
-    with pytest.raises(DataError, match="object"):
-        sm.rank(matrix, np.zeros(SHAPE), HELD_OUT)
