@@ -39,15 +39,6 @@ def test_give_what_was_written(ranks, tmp_path):
     assert_same(sm.read_ranks(tmp_path / "x.npz"), ranks)
 
 
-@pytest.mark.parametrize("depth", [None, 20, 32.5, np.inf])
-def test_keep_each_depth(tmp_path, depth):
-    scores = sm.Ranker(lambda users, items: SCORES[users, items], name="A")
-    table = sm.staged_ranks(
-        scores, np.zeros((60, 90)), np.arange(60), k=5, depth=depth, file=tmp_path / "x.npz"
-    )
-    assert_same(sm.StagedRanks.read(tmp_path / "x.npz"), table)
-
-
 def test_a_damaged_file_is_refused_or_gives_what_was_written(ranks, tmp_path):
     ranks.write(tmp_path / "x.npz")
     read = []
@@ -102,12 +93,3 @@ def test_ids_of_any_type_are_the_same_users_from_a_file(ids, tmp_path):
     assert sm.compare({"a": ranks, "b": from_file}, metrics="recall@1")["users"].item() == 3
     with pytest.warns(UserWarning, match="reads"):
         sm.staged_ranks(*arguments, **options)
-
-
-def test_a_file_of_another_format_is_refused_and_left(ranks, tmp_path):
-    path = tmp_path / "old.sqlite"
-    path.write_bytes(b"SQLite")
-    for use in (sm.StagedRanks.read, ranks.write):
-        with pytest.raises(sm.ConfigError, match=r"npz"):
-            use(path)
-    assert path.read_bytes() == b"SQLite"
