@@ -62,6 +62,54 @@ def test_where_all_users_go_on_values_are_those_of_rank_user_by_user(order):
         np.testing.assert_array_equal(ranks.tied[ranks.complete], exact.tied[ranks.complete])
 
 
+@pytest.mark.parametrize("depth", [20, None])
+@pytest.mark.filterwarnings("ignore:depth=")
+def test_a_random_order_is_asked_for_once_and_counts_each_candidate_once(depth):
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    asked = Counter()
+    scored = Counter()
+
+    def order(user):
+        asked[user] += 1
+        return RNG.random(ITEMS)
+
+    def counted_score(users, items):
+        scored.update(zip(users.tolist(), items.tolist(), strict=True))
+        return SCORES[users, items]
+
+    ranks = staged(counted_score, k=5, depth=depth, order=order)
+    assert asked == Counter(range(USERS))
+    assert set(scored.values()) == {1}
+    completed = ranks.complete
+    assert completed.any()
+    np.testing.assert_array_equal(ranks.above[completed], exact.above[completed])
+    assert (exact.above[ranks.is_beaten] >= 5).all()
+
+
+def test_an_order_of_users_gives_the_ranks_of_the_same_order_in_one_array():
+    same_for_all = RNG.random(ITEMS)
+    by_function = staged(order=lambda user: same_for_all, depth=8)
+    by_numbers = staged(order=same_for_all, depth=8)
+    for name in by_numbers.per_row:
+        np.testing.assert_array_equal(getattr(by_function, name), getattr(by_numbers, name), name)
+
+
+def test_other_orders_of_the_same_code_are_refused(tmp_path):
+    def order(shift):
+        return lambda user: np.cos(user + shift + np.arange(ITEMS))
+
+    def ranks(order_of_run):
+        return staged(sm.Ranker(score, name="A"), order=order_of_run, file=tmp_path / "x.npz")
+
+    ranks(order(0))
+    exchanged = {0: 1, 1: 0}  # the orders of two users
+    for other_order in (order(1), lambda user: order(0)(exchanged.get(user, user))):
+        with pytest.raises(sm.DataError, match="order"):
+            ranks(other_order)
+    with pytest.warns(UserWarning, match="scores nothing"):
+        ranks(order(0))
+
+
 @pytest.mark.parametrize("depth", [8, None])
 def test_results_do_not_depend_on_batches(depth, monkeypatch):
     options = {"k": 5, "depth": depth, "seed": 3, "users": slice(50)}
@@ -111,6 +159,7 @@ def test_several_held_out_items_and_masked_scores():
     last = f"{held_out[:, ::5].sum()} of 150 held-out items score -inf"
     with pytest.warns(UserWarning, match="50 of 150"), pytest.warns(UserWarning, match=last):
         ranks = staged(lambda users, items: masked[users, items], held_out, depth=None)
+    with pytest.warns(UserWarning, match="50 of 150"), pytest.warns(UserWarning, match=last):
         exact = sm.rank(masked, TRAINING, held_out)
     assert ranks.user.tolist() == exact.user.tolist()
     expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
