@@ -72,9 +72,6 @@ def test_the_page_shows_the_example_and_what_it_printed():
     page = "how-to/expensive-rankers.md"
     printed = (DOCS / "examples/expensive-ranker.txt").read_text(encoding="utf-8")
     assert printed in blocks(page, "text")
-    lines = {
-        line.strip()
-        for line in (DOCS / "examples/expensive_ranker.py").read_text(encoding="utf-8").splitlines()
-    }
+    code = (DOCS / "examples/expensive_ranker.py").read_text(encoding="utf-8")
     [excerpt] = [block for block in blocks(page, "py") if "staged_ranks" in block]
-    assert {line.strip() for line in excerpt.splitlines()} <= lines
+    assert all(line.strip() in code for line in excerpt.splitlines())

@@ -14,9 +14,6 @@ import pandas as pd
 import pytest
 import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
-from docutils import nodes
-from docutils.core import publish_doctree
-from docutils.parsers.rst.states import Inliner
 from made_up_project import complete_config
 from packaging.requirements import Requirement
 
@@ -205,7 +202,6 @@ def test_the_pages_of_the_reference_say_what_docstrings_say():
 def test_the_pages_of_the_reference_list_the_options_formats_and_findings():
     shown = REFERENCE["filled"](text_of("docs/reference/command.md"))
     assert "--relevant-from FLOAT" in shown
-    assert shown.count("-h, --help") == shown.count("Usage: ")
     shown = REFERENCE["filled"](text_of("docs/reference/datasets.md"))
     rows = re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|", shown, re.MULTILINE)
     assert rows == list(FORMATS)
@@ -214,20 +210,7 @@ def test_the_pages_of_the_reference_list_the_options_formats_and_findings():
     assert sorted(kinds) == sorted(kind.name for _, table in tables_of_kinds() for kind in table)
 
 
-def test_the_page_of_the_architecture_lists_each_package(tmp_path):
+def test_the_page_of_the_architecture_lists_each_package():
     architecture = runpy.run_path(str(DOCS / "architecture.py"))
     listed = re.findall(r"^\| `(\w+)`", text_of("docs/architecture.md"), re.MULTILINE)
     assert set(architecture["files"]()) - set(listed) == {"base"}
-    architecture["draw"](tmp_path / "drawn.svg")
-    assert ">inference<" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
-
-
-def test_the_site_shows_labels_as_code_and_not_as_addresses(
-    monkeypatch,
-):
-    # which the settings replace
-    monkeypatch.setattr(Inliner, "standalone_uri", Inliner.standalone_uri)
-    runpy.run_path(str(DOCS / "conf.py"))
-    page = publish_doctree("Metrics such as recall@10, and https://example.org.")
-    assert [node.astext() for node in page.findall(nodes.literal)] == ["recall@10"]
-    assert [node["refuri"] for node in page.findall(nodes.reference)] == ["https://example.org"]

@@ -51,9 +51,7 @@ def test_counts_turns_and_verdicts_and_names_what_contradicts():
     )
     rows, counts = EVIDENCE["compared"](SETTING, cases)
     assert [row["holds_free"] for row in rows] == [True, True, True, True, False]
-    assert [row["contradiction"] for row in rows] == [""] * 4 + [
-        "true hr@1=0.400 beside sampled hr@1=0.100"
-    ]
+    assert [bool(row["contradiction"]) for row in rows] == [False, False, False, False, True]
     assert (counts["models"], counts["values"], counts["contradictions"]) == (3, 5, 1)
     assert (counts["pairs"], counts["turn"]) == (4, 3)
     # .3 and .1 may both be of .05
@@ -64,20 +62,12 @@ def test_counts_turns_and_verdicts_and_names_what_contradicts():
     )
 
 
-@pytest.mark.skipif(
-    not EVIDENCE["PRINTED"].exists(), reason="docs/evidence.py printed has not been run"
-)
 def test_the_table_has_every_covered_pair_and_what_its_intervals_hold():
     pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
     covered = pairs[EVIDENCE["is_covered"](pairs) & (pairs["full"] != "")]
-    table = pd.read_csv(
-        EVIDENCE["PRINTED"], dtype={"true": str, "sampled": str}, keep_default_na=False
-    )
+    table = pd.read_csv(EVIDENCE["PRINTED"], dtype={"true": str})
     assert sorted(table["true"]) == sorted(covered["full"])
-    true = table["true"].astype(float)
-    half = 0.5 * 10.0 ** -table["true"].str.partition(".")[2].str.len()
     for shape in ("free", "decreasing"):
-        low, high = (pd.to_numeric(table[f"{shape}_{end}"]) for end in ("low", "high"))
-        assert ((low <= true + half) & (true - half <= high)).equals(
-            table[f"holds_{shape}"].astype(bool)
-        )
+        columns = [table[name] for name in ("true", f"{shape}_low", f"{shape}_high")]
+        holds = [EVIDENCE["holds"](*row) for row in zip(*columns, strict=True)]
+        assert holds == table[f"holds_{shape}"].tolist()
