@@ -20,11 +20,7 @@ QUIET = [
     f"--disable-{what}"
     for what in ("background-networking", "component-update", "gpu", "quic", "sync")
 ]
-# Chromium as root has no other way; the pages are our own
-QUIET += [
-    "--no-first-run",
-    "--no-sandbox",
-]
+QUIET += ["--no-first-run", "--no-sandbox"]  # as root; the pages are our own
 
 
 @dataclass
@@ -38,17 +34,19 @@ class Visit:
 
     def __post_init__(self):
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on(
-            "console",
-            lambda message: self.errors.append(message.text) if message.type == "error" else None,
-        )
-        self.page.on(
-            "request",
-            lambda request: self.outside.append(request.url) if _leaves(request) else None,
-        )
+        self.page.on("console", self.note_message)
+        self.page.on("request", self.note_request)
         self.page.on(
             "requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}")
         )
+
+    def note_message(self, message):
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def note_request(self, request):
+        if request.url.split(":")[0] not in ("file", "data", "blob", "about"):
+            self.outside.append(request.url)
 
     def open(self, path, *, made_by=""):
         """Open a file; skip the test if it is not there, and say what makes it."""
@@ -65,10 +63,6 @@ class Visit:
         assert self.errors == []
         assert self.outside == []
         assert self.failed == []
-
-
-def _leaves(request):
-    return request.url.split(":")[0] not in ("file", "data", "blob", "about")
 
 
 @pytest.fixture(scope="session")

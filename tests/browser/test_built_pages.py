@@ -93,10 +93,7 @@ def test_the_page_of_the_command_can_be_read_and_fits_a_sheet_of_paper(visit, pa
     assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
     texts = visit.page.evaluate(TEXTS)
     assert len(texts) > 30
-    unreadable = [
-        (text, size, inside) for text, size, inside in texts if size < SMALLEST or not inside
-    ]
-    assert unreadable == []
+    assert [text for text, size, inside in texts if size < SMALLEST or not inside] == []
     visit.as_printed()
     assert wrong_with_page(visit.page) == []
     assert visit.page.evaluate(HIDDEN) <= 0
