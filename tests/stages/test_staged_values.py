@@ -4,7 +4,7 @@ seen.
 
 import numpy as np
 import pytest
-from user_values import USERS, require_difference, require_within_bounds, table_of, values
+from user_values import USERS, places, require_difference, require_within_bounds, table_of, values
 
 import sampled_metrics as sm
 
@@ -26,6 +26,10 @@ def test_have_the_point_as_mean_and_are_within_their_bounds():
 @pytest.mark.parametrize("ranks", [table_of("exact"), staged()], ids=["exact", "staged"])
 def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(ranks):
     require_difference(values(ranks, "exact"), values(staged(1)))
+
+
+def test_places_are_not_known():
+    assert np.isnan(places(staged(), of=values(staged()))).all()
 
 
 @pytest.mark.filterwarnings("ignore:depth=")
