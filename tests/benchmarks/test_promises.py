@@ -18,27 +18,6 @@ def laws(benchmark):
     return benchmark.laws
 
 
-@pytest.mark.parametrize("shape", ["free", "decreasing"])
-def test_changed_laws_are_distributions_of_the_shape(laws, shape):
-    rng = np.random.default_rng(3)
-    n = 200
-    starts = [
-        start
-        for start in laws.starts(n, 50)
-        if laws.has_shape(laws.rank_probabilities(start, n), shape)
-    ]
-    law = starts[0]
-    different = set()
-    for _ in range(60):
-        law = laws.changed(law, shape, n, starts, rng)
-        probabilities = laws.rank_probabilities(law, n)
-        assert probabilities.min() >= 0
-        assert probabilities.sum() == pytest.approx(1)
-        assert laws.has_shape(probabilities, shape)
-        different.add(law)
-    assert len(different) > 30
-
-
 def test_drawn_ranks_have_the_law(benchmark, laws):
     """Within four standard errors."""
     users = 30_000

@@ -6,7 +6,6 @@ pages.
 
 import re
 import runpy
-import shlex
 import sys
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pytest
 import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
 from made_up_project import complete_config
-from packaging.requirements import Requirement
 
 import sampled_metrics
 from sampled_metrics.core.evaluation.kinds import tables_of_kinds
@@ -55,7 +53,7 @@ ELSEWHERE = {
     "docs/how-to/knowledge-graphs.md": ["python -m docs.examples", "def among_negatives"],
     # tests/adapters calls both functions with a model of fixed vectors
     "docs/how-to/dense-retrieval.md": ["from sampled_metrics import adapters", "lists = {"],
-    # its line of pip is test_recbole_is_installed_as_the_adapters_are_tested
+    # needs RecBole, torch and Lightning; test_tools_of_the_page.py has the examples
     "docs/how-to/validate.md": [
         "import torch",
         "import lightning",
@@ -140,19 +138,6 @@ def test_a_config_is_complete_and_allowed(start, tmp_path, monkeypatch):
     for name in ("old.csv", "new.csv"):
         Path(name).write_text("candidates,rank\n1000,1\n", encoding="utf-8")
     complete_config(yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path))))
-
-
-def test_recbole_is_installed_as_the_adapters_are_tested():
-    """The versions of the line of pip hold those that tests/adapters runs with."""
-    locked = dict(re.findall(r"^([\w-]+)==(\S+)", text_of("envs/peers.lock"), flags=re.MULTILINE))
-    [line] = re.findall(
-        r"^pip install recbole (.*)$", text_of("docs/how-to/validate.md"), flags=re.MULTILINE
-    )
-    requirements = [Requirement(part) for part in shlex.split(line)]
-    assert {requirement.name for requirement in requirements} == {"numpy", "pandas"}
-    for requirement in requirements:
-        assert requirement.specifier.contains(locked[requirement.name])
-    assert f"RecBole {locked['recbole']} needs" in text_of("docs/how-to/validate.md")
 
 
 def test_links_lead_to_files_that_are_there():

@@ -6,23 +6,13 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from made_up_scores import FACTORS, HELD_OUT, SCORES, TRAINING
 from scipy import stats
 from scipy.sparse import csr_array
 
-from sampled_metrics import rank, rank_among_negatives
+from sampled_metrics import rank_among_negatives
 from sampled_metrics.errors import ConfigError, DataError, Remark
 from sampled_metrics.ranking.negatives import distinct_numbers
-
-RNG = np.random.default_rng(3)
-USERS = 60
-ITEMS = 40
-HELD_OUT = RNG.integers(ITEMS, size=USERS)
-TRAINING = (RNG.random((USERS, ITEMS)) < 0.2) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
-FACTORS = (
-    RNG.integers(-3, 4, (USERS, 3)).astype(float),
-    RNG.integers(-3, 4, (ITEMS, 3)).astype(float),
-)
-SCORES = FACTORS[0] @ FACTORS[1].T
 
 
 def streams_of(seed):
@@ -58,17 +48,6 @@ def test_all_forms_of_scores_give_the_same_in_batches_of_any_size(replacement):
     tables = [*map(drawn, forms), *(drawn(SCORES, batch_size=size) for size in (1, 7))]
     assert all(table.equals(drawn(FACTORS)) for table in tables)
     assert not drawn(SCORES, seed=5).equals(tables[0])
-
-
-def test_all_other_candidates_as_negatives_give_the_exact_ranks():
-    scores = RNG.random((USERS, ITEMS))
-    exact = rank(scores, TRAINING, HELD_OUT)
-    kept = exact.candidates == exact.candidates.min()
-    table = rank_among_negatives(
-        scores[kept], TRAINING[kept], HELD_OUT[kept], negatives=exact.candidates.min() - 1
-    )
-    assert table.x.tolist() == exact.above[kept].tolist()
-    assert table.candidates.tolist() == exact.candidates[kept].tolist()
 
 
 def test_ranks_among_ties_are_uniform():

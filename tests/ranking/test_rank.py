@@ -9,6 +9,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from made_up_scores import FACTORS, HELD_OUT, ITEMS, RNG, SCORES, TRAINING, USERS
 from ranked_by_argsort import by_argsort, rows
 from scipy.sparse import csr_array
 from strict_device import on_device
@@ -17,17 +18,6 @@ from sampled_metrics import rank
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.inputs import read_array, read_ids
 
-RNG = np.random.default_rng(5)
-USERS = 37
-ITEMS = 23
-HELD_OUT = RNG.integers(ITEMS, size=USERS)
-IS_HELD_OUT = np.arange(ITEMS) == HELD_OUT[:, np.newaxis]
-TRAINING = (RNG.random((USERS, ITEMS)) < 0.3) & ~IS_HELD_OUT
-FACTORS = (
-    RNG.integers(-3, 4, (USERS, 3)).astype(float),
-    RNG.integers(-3, 4, (ITEMS, 3)).astype(float),
-)
-SCORES = FACTORS[0] @ FACTORS[1].T  # whole numbers, so many tie and none is rounded
 EXPECTED = by_argsort(SCORES, TRAINING, HELD_OUT)
 USER_IDS = np.array([f"u{user}" for user in range(USERS)])
 ITEM_IDS = np.arange(ITEMS) * 10 + 7
@@ -43,7 +33,7 @@ def test_held_out_items_that_tie_with_all_candidates_are_counted():
 
 
 @pytest.mark.parametrize(
-    ("size", "calls"), [(None, [37]), (1, [1] * 37), (10, [10, 10, 10, 7]), (2**70, [37])]
+    ("size", "calls"), [(None, [60]), (1, [1] * 60), (25, [25, 25, 10]), (2**70, [60])]
 )
 def test_a_function_is_called_with_batches_of_users(size, calls):
     lengths = []
@@ -69,10 +59,10 @@ def test_scores_are_compared_without_rounding_or_refused():
         rank([[0.5, 2**60, 2**60 + 1]], np.zeros((1, 3)), [1])
 
 
-def with_one(value):
+def with_candidate(value):
     """The scores with another one of a candidate of user 1."""
     scores = SCORES.copy()
-    scores[1, np.flatnonzero(~TRAINING[1] & ~IS_HELD_OUT[1])[0]] = value
+    scores[1, np.setdiff1d(np.flatnonzero(~TRAINING[1]), HELD_OUT[1])[0]] = value
     return scores
 
 
@@ -104,10 +94,10 @@ def test_ids_may_begin_with_a_byte_order_mark_and_end_with_empty_lines(tmp_path)
     ("scores", "word"),
     [
         (FACTORS[:1], "two factors"),
-        ((FACTORS[0], FACTORS[1][:, :2]), "23, 2"),
+        ((FACTORS[0], FACTORS[1][:, :2]), "40, 2"),
         ((FACTORS[0] - np.inf, FACTORS[1]), "finite"),
         ((FACTORS[0][:, :0], FACTORS[1][:, :0]), "dimension"),
-        (with_one(np.nan), "user 1 "),
+        (with_candidate(np.nan), "user 1 "),
         (lambda users: SCORES[:, :4], "4 items"),
         ((on_device(FACTORS[0]), FACTORS[1]), "one library"),
         (tuple(map(on_device, FACTORS, ("device1", "CPU_DEVICE"))), "one device"),
@@ -127,13 +117,13 @@ def test_refuses_scores(scores, word):
         ("held_out", [-1] * USERS, "no user"),
         ("held_out", [2], "1 user"),
         ("held_out", on_device(HELD_OUT), "held_out"),
-        ("held_out", pd.DataFrame({"user": [0, 1], "item": [1, 23]}), "row 2: item 23"),
+        ("held_out", pd.DataFrame({"user": [0, 1], "item": [1, 40]}), "row 2: item 40"),
         ("user_ids", [1, 2, 3], "user_ids"),
-        ("user_ids", [*range(36), 0], "entry 37.*twice"),
-        ("user_ids", [*range(36), np.nan], "entry 37.*missing"),
+        ("user_ids", [*range(59), 0], "entry 60.*twice"),
+        ("user_ids", [*range(59), np.nan], "entry 60.*missing"),
         ("training", np.where(TRAINING, np.nan, 0), "finite"),
         ("training", pd.DataFrame({"user": [0], "item": [None]}), "row 1: item"),
-        ("users", [3, 37], "37"),
+        ("users", [3, 60], "60"),
         ("users", [2, 9, 2], "twice"),
         ("users", np.arange(USERS) < 9, "bool"),
     ],
