@@ -128,7 +128,6 @@ WITHOUT = [
     (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"by": "kind"}),
     (sm.exact_ranks, (RANK,), {"candidates": 1000}, GROUPS),
     (sm.exact_ranks, (RANK,), {"candidates": 1000}, {"seeds": "kind"}),
-    (sm.exact_ranks, ({"x": RANK, "y": RANK},), {"candidates": 1000}, {"seeds": "kind"}),
     (
         sm.ranked_lists,
         (RUN,),
@@ -142,7 +141,6 @@ WITHOUT = [
     (sm.plan, (STAGED,), {}, AGAIN),
     (sm.plan, ([DRAWN, DRAWN],), {}, {}),
     (sm.plan, (EXACT,), {"negatives": [5]}, {"difference": 0.1}),
-    (sm.compare, (PAIR["exact"],), {}, {"estimator": "cls"}),
     (sm.compare, (PAIR["lists"],), {}, {"estimator": "cls"}),
     (sm.report, (EXACT,), {}, {"margin": 0.1}),
     (sm.report, (EXACT,), {}, {"path": "page.pdf"}),
@@ -196,21 +194,6 @@ def test_an_option_without_effect_is_refused(function, arguments, options, optio
     names = option.keys() - {"by", "groups", "path", "rank_column", "seeds"}  # not in the message
     with pytest.raises((ConfigError, DataError), match="|".join(names) or "."):
         function(*arguments, **options | option)
-
-
-def test_lists_are_in_the_order_that_is_named():
-    """By the places, x is the third of v to z either way.
-
-    y is the second by the places, and the fourth by the scores.
-    """
-    judged = JUDGED.assign(item="y")
-    by_score, by_place = (
-        sm.ranked_lists(RUN, relevance=judged, **options) for options in ({}, NAMED)
-    )
-    values = [sm.evaluate(lists, metrics="mrr")["value"].item() for lists in (by_score, by_place)]
-    assert values == [1 / 4, 1 / 2]
-    for lists, column in ((by_score, "place"), (by_place, "score")):
-        assert f"Columns that are not used: {column}." in " ".join(lists.notes)
 
 
 @pytest.mark.parametrize("option", [AGAIN, ONCE])
