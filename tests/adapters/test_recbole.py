@@ -16,18 +16,13 @@ pytest.importorskip("recbole", reason="RecBole is not installed")
 IN_TRAINING = ("BPR", "LightGCN", "NeuMF", "SASRec", "MultiVAE")
 """Models that are validated by exact metrics while they are trained."""
 
-SMALL = {
-    "hidden_size": 8,
-    "inner_size": 8,
-    "n_heads": 1,
-    "MAX_ITEM_LIST_LENGTH": 10,
-    "train_neg_sample_args": None,
-}
+WITHOUT_SAMPLES = {"train_neg_sample_args": None}
+SMALL = {"hidden_size": 8, "inner_size": 8, "n_heads": 1, "MAX_ITEM_LIST_LENGTH": 10}
 MODELS = {
     "BPR": {},
-    "MultiVAE": {"train_neg_sample_args": None},
+    "MultiVAE": WITHOUT_SAMPLES,
     "Pop": {},
-    "SASRec": SMALL,
+    "SASRec": SMALL | WITHOUT_SAMPLES,
 }
 
 
@@ -124,12 +119,8 @@ def test_sampled_ranks(events, trained, name):
     np.random.seed(3)  # noqa: NPY002
     theirs = trainer.evaluate(test, load_best_model=False, show_progress=False)
     np.random.seed(3)  # noqa: NPY002
-    ranks = adapters.recbole.sampled_ranks(model, test)
-    table = ranks.to_frame()
+    table = adapters.recbole.sampled_ranks(model, test).to_frame()
     has_candidates(events, name, table)
-    assert (
-        sm.correct(ranks, metrics="recall@5", estimators="uncorrected")["value"].between(0, 1).all()
-    )
     if name == "Pop":
         several = []
         for seed in range(2):  # of the order of ties, with the same draws
@@ -220,7 +211,6 @@ def test_exact_validation(trainer_of, monkeypatch, name):
     pd.testing.assert_frame_equal(
         values, theirs, check_like=True, check_dtype=False, rtol=0, atol=1e-6
     )
-    assert values["ndcg@5"].argmax() == theirs["ndcg@5"].argmax()
     assert best == pytest.approx(their_best, abs=1e-6)
     np.testing.assert_allclose([*on_test.values()], [*their_test.values()], atol=1e-6)
     history = trainer.validator.history.query("metric == 'ndcg@5'")

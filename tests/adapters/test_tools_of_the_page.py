@@ -6,19 +6,17 @@ Cornac and PyKEEN: against the order in which they rank, and their own evaluatio
 """
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from docs_blocks import blocks
+from docs_blocks import DOCS, blocks
 from expected_ranks import has_candidates
 from scipy.sparse import csr_matrix
 
 import sampled_metrics as sm
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the tools' own
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def of_page(name):
@@ -79,11 +77,9 @@ def test_cornac(split, name, options, validation):
 
     training, test = split
     parts = {"train_data": training, "test_data": test}
-    if validation:  # every tenth event of training
-        parts |= {
-            "train_data": training[training["time"] != 3],
-            "val_data": training[training["time"] == 3],
-        }
+    if validation:
+        is_validation = training["time"] == 3
+        parts |= {"train_data": training[~is_validation], "val_data": training[is_validation]}
     data = {key: triples(part) for key, part in parts.items()}
     method = BaseMethod.from_splits(**data, exclude_unknowns=True, verbose=False)
     model = getattr(cornac.models, name)(**options)
