@@ -8,13 +8,13 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing, suppress
-from dataclasses import fields
 from datetime import date
 from threading import Lock
 
 import numpy as np
 import pandas as pd
 import pytest
+from same_tables import assert_same
 from scipy.sparse import csr_array
 
 import sampled_metrics as sm
@@ -66,14 +66,6 @@ def staged(score, **options):
         if name in options
     }
     return sm.staged_ranks(sm.Ranker(score, **calls), TRAINING, HELD_OUT, **OPTIONS | options)
-
-
-def assert_same(ranks, expected, but=()):
-    for field in fields(ranks):
-        if field.name not in but:
-            np.testing.assert_array_equal(
-                getattr(ranks, field.name), getattr(expected, field.name), field.name
-            )
 
 
 @pytest.mark.parametrize("concurrency", [1, 7])

@@ -1,11 +1,10 @@
 """Files of staged ranks give what was written, and a damaged file is refused."""
 
-from dataclasses import fields
-
 import numpy as np
 import pandas as pd
 import pytest
 from damaged_files import require_that_damage_is_refused
+from same_tables import assert_same
 
 import sampled_metrics as sm
 
@@ -24,13 +23,6 @@ def ranks():
         pd.DataFrame({"user": USERS, "item": ITEMS[:60]}),
         **{"k": 5, "depth": 20, "user_ids": USERS, "item_ids": ITEMS},
     )
-
-
-def assert_same(table, expected):
-    for field in fields(expected):
-        np.testing.assert_array_equal(
-            getattr(table, field.name), getattr(expected, field.name), field.name
-        )
 
 
 def test_give_what_was_written(ranks, tmp_path):

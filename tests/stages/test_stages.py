@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from same_tables import assert_same_attributes, assert_same_rows
 
 import sampled_metrics as sm
 from sampled_metrics.stages import counting
@@ -90,8 +91,7 @@ def test_an_order_of_users_gives_the_ranks_of_the_same_order_in_one_array():
     same_for_all = RNG.random(ITEMS)
     by_function = staged(order=lambda user: same_for_all, depth=8)
     by_numbers = staged(order=same_for_all, depth=8)
-    for name in by_numbers.per_row:
-        np.testing.assert_array_equal(getattr(by_function, name), getattr(by_numbers, name), name)
+    assert_same_rows(by_function, by_numbers)
 
 
 def test_other_orders_of_the_same_code_are_refused(tmp_path):
@@ -118,8 +118,8 @@ def test_results_do_not_depend_on_batches(depth, monkeypatch):
     for batch, pairs in ((32, 7), (500, 5000)):
         monkeypatch.setattr(counting, "BATCH", batch)
         by_batches = staged(pairs_per_call=pairs, **options)
-        for name in ("above_at", "above", "tied", "complete", "uniform", "fold"):
-            np.testing.assert_array_equal(getattr(by_batches, name), getattr(by_singles, name))
+        names = ("above_at", "above", "tied", "complete", "uniform", "fold")
+        assert_same_attributes(by_batches, by_singles, names)
 
 
 def test_the_fewest_scores_are_computed():
@@ -189,9 +189,7 @@ def test_a_file_goes_on_to_a_larger_depth_and_answers_a_smaller_one(tmp_path, he
 
     def require_the_same(depth):
         ranks = staged(sm.Ranker(noted_score, name="A"), held_out, depth=depth, file=file)
-        expected = staged(held_out=held_out, depth=depth)
-        for name in ("depth", *ranks.per_row):
-            np.testing.assert_array_equal(getattr(ranks, name), getattr(expected, name), name)
+        assert_same_rows(ranks, staged(held_out=held_out, depth=depth))
 
     require_the_same(4)
     for larger, smaller in ((25, 12.5), (None, 4)):
@@ -276,8 +274,7 @@ def test_a_run_goes_on_from_joined_parts(tmp_path):
     with pytest.warns(match="goes on from"):
         further = ranks("joined", depth=None)
     exact = staged(ranker, SEVERAL_HELD_OUT, depth=None, **ids)
-    for name in exact.per_row:
-        np.testing.assert_array_equal(getattr(further, name), getattr(exact, name), name)
+    assert_same_rows(further, exact)
     assert further.run == exact.run
 
 
