@@ -168,9 +168,15 @@ def test_the_numbers_of_what_scores_buy_are_those_of_the_run():
 REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 
 
-def test_every_public_function_and_class_is_listed_with_a_summary():
+@pytest.fixture(scope="module")
+def shown():
+    """The pages of the reference as the site shows them."""
     paths = [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]
-    listed = "".join(REFERENCE["filled"](path.read_text(encoding="utf-8")) for path in paths)
+    return {path.name: REFERENCE["filled"](path.read_text(encoding="utf-8")) for path in paths}
+
+
+def test_every_public_function_and_class_is_listed_with_a_summary(shown):
+    listed = "".join(shown.values())
     for name in sampled_metrics.__all__:
         is_listed = re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed)
         assert is_listed or name.endswith("Error") or name == "__version__", name
@@ -184,14 +190,12 @@ def test_the_pages_of_the_reference_say_what_docstrings_say():
         assert REFERENCE["written"](text) == text, "run `python docs/reference.py`"
 
 
-def test_the_pages_of_the_reference_list_the_options_formats_and_findings():
-    shown = REFERENCE["filled"](text_of("docs/reference/command.md"))
-    assert "--relevant-from FLOAT" in shown
-    shown = REFERENCE["filled"](text_of("docs/reference/datasets.md"))
-    rows = re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|", shown, re.MULTILINE)
-    assert rows == list(FORMATS)
-    shown = REFERENCE["filled"](text_of("docs/reference/findings.md"))
-    kinds = re.findall(r"^\| `([a-z-]+)` \| \S.* \|.*\|$", shown, re.MULTILINE)
+def test_the_pages_of_the_reference_list_the_options_formats_and_findings(shown):
+    assert "--relevant-from FLOAT" in shown["command.md"]
+    row = r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|"
+    assert re.findall(row, shown["datasets.md"], re.MULTILINE) == list(FORMATS)
+    row = r"^\| `([a-z-]+)` \| \S.* \|.*\|$"
+    kinds = re.findall(row, shown["findings.md"], re.MULTILINE)
     assert sorted(kinds) == sorted(kind.name for _, table in tables_of_kinds() for kind in table)
 
 
