@@ -59,6 +59,10 @@ def test_scores_are_compared_without_rounding_or_refused():
         rank([[0.5, 2**60, 2**60 + 1]], np.zeros((1, 3)), [1])
 
 
+def test_rows_of_many_items_are_counted():
+    assert rows(rank([range(600)], np.zeros((1, 600)), [590])) == [(9, 0)]
+
+
 def with_candidate(value):
     """The scores with another one of a candidate of user 1."""
     scores = SCORES.copy()
@@ -98,7 +102,10 @@ def test_ids_may_begin_with_a_byte_order_mark_and_end_with_empty_lines(tmp_path)
         ((FACTORS[0] - np.inf, FACTORS[1]), "finite"),
         ((FACTORS[0][:, :0], FACTORS[1][:, :0]), "dimension"),
         (with_candidate(np.nan), "user 1 "),
+        (np.full(SCORES.shape, None), "numbers"),
+        ([["a"] * ITEMS] * USERS, "numbers"),
         (lambda users: SCORES[:, :4], "4 items"),
+        (lambda users: 0.5, "single number"),
         ((on_device(FACTORS[0]), FACTORS[1]), "one library"),
         (tuple(map(on_device, FACTORS, ("device1", "CPU_DEVICE"))), "one device"),
         (on_device(SCORES + 0j), "complex128"),
@@ -123,6 +130,7 @@ def test_refuses_scores(scores, word):
         ("user_ids", [*range(59), np.nan], "entry 60.*missing"),
         ("training", np.where(TRAINING, np.nan, 0), "finite"),
         ("training", pd.DataFrame({"user": [0], "item": [None]}), "row 1: item"),
+        ("users", [], "no user"),
         ("users", [3, 60], "60"),
         ("users", [2, 9, 2], "twice"),
         ("users", np.arange(USERS) < 9, "bool"),

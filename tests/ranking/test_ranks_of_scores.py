@@ -46,6 +46,11 @@ def test_all_candidates_are_exact_ranks_with_counted_ties():
     assert isinstance(drawn_again, sm.SampledRanks)
 
 
+def test_rows_may_be_several_held_out_items_of_a_query():
+    ranks = sm.ranks_of_scores([3, 1, 2], [[2, 0]] * 3, candidates=[9, 9, 8], users=["q", "q", "r"])
+    assert repr(ranks) == "sampled ranks of 2 users in 3 rows, 2 of 8 to 9 candidates"
+
+
 def test_scores_on_a_device_give_the_ranks_of_the_host():
     arrays = scores_without_ties(np.random.default_rng(2))
     expected = sm.ranks_of_scores(*arrays, candidates=N)

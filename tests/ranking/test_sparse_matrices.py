@@ -71,3 +71,10 @@ def test_a_file_that_holds_no_matrix_is_refused(parts, tmp_path):
     np.savez(tmp_path / "m.npz", **(FILE | parts))
     with pytest.raises(DataError, match=r"m\.npz"):
         read_array(str(tmp_path / "m.npz"))
+
+
+def test_objects_in_a_sparse_matrix_are_refused():
+    matrix = sparse.csc_matrix(DENSE)
+    matrix.data = matrix.data.astype(object)
+    with pytest.raises(DataError, match="object"):
+        sm.rank(matrix, np.zeros(SHAPE), HELD_OUT)
