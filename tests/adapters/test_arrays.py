@@ -51,10 +51,7 @@ def doubles(factors):
 @pytest.mark.parametrize("d", [1, 40])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_a_last_digit_decides(on_device, kind, d):
-    """float32 products decide most ranks of such factors wrongly.
-
-    tests/ranking/test_device_factors.py shows it. Parameters of torch have gradients.
-    """
+    """Products in float32 decide most ranks of such factors wrongly."""
     digits = RNG.integers(-2, 3, (ITEMS, d)) * float(np.finfo(kind).eps)
     factors = (
         RNG.normal(size=(USERS, d)).astype(kind),
