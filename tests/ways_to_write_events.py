@@ -18,13 +18,13 @@ class Way(NamedTuple):
     options: dict
     has_text_ids: bool
 
-    def line(self, *fields: Any) -> str:
+    def line(self, *fields):
         return self.separator.join(map(str, fields)) + "\n"
 
-    def file(self, lines: list[str]) -> str:
+    def file(self, lines):
         return (f"{self.header}\n" if self.header else "") + "".join(lines)
 
-    def read(self, content: bytes) -> list[list]:
+    def read(self, content):
         """The events, as rows of user, item, rating, timestamp; ids that may be text are text."""
         chunks = list(formats.get(self.name).parse(io.BytesIO(content), "events", **self.options))
         rows = [
@@ -51,6 +51,6 @@ WAYS = [
 ]
 
 
-def expected(way: Way, rows: list[Row]) -> list[tuple]:
+def expected(way, rows):
     kind = str if way.has_text_ids else int
     return [(kind(user), kind(item), float(rating), when) for user, item, rating, when in rows]
