@@ -71,7 +71,9 @@ def test_a_range_of_candidates_holds_the_bounds_of_each_number() -> None:
     exact = {"A": {"hr@1": "0.20"}}
     among_100 = sm.published(values, exact=exact, candidates=100, **options)
     in_a_range = sm.published(values, exact=exact, candidates=(100, 10_000), **options)
+    twice = {"A": {"hr@1": "0.500", "recall@1": 0.5}}  # a share once, with all that it says
     among_10_000 = sm.published(values, candidates=10_000, **options)
+    assert sm.published(twice, candidates=10_000, metrics="hr@1", **options).equals(among_10_000)
     assert findings_of(among_100, "exact-contradicted")
     assert not findings_of(in_a_range, "exact-contradicted")
     for row in (0, 1):  # decreasing and free
@@ -276,7 +278,7 @@ def test_values_that_no_ranks_explain_are_named() -> None:
     ends = ends_by_subset(labels, shown, means, np.ones(n))
     written = as_written(labels, means)
     result = sm.published(
-        {"A": written},
+        {"A": written, "B": {"auc": "0.7"}},
         negatives=m,
         candidates=n,
         users=10**6,
@@ -284,6 +286,7 @@ def test_values_that_no_ranks_explain_are_named() -> None:
     )
     [finding] = findings_of(result, "published-unexplained")
     named = tuple(finding.values["values"])
+    assert not findings_of(result, "published-undecided")
     assert np.isnan(ends[named]).all()
     assert not any(np.isnan(ends[fewer]).any() for fewer in subsets(named)[:-1])
     assert finding.values["values"] == {label: written[label] for label in named}

@@ -6,25 +6,15 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr, zeta
+from scores_of_epochs import HELD_OUT, NOTHING, USERS, scores_of_hits
 
 import sampled_metrics as sm
 from sampled_metrics.core.evaluation.values import UserValues
 from sampled_metrics.validation.kept import KeptValues
 from sampled_metrics.validation.standing import EpochStanding, Spending, most_deviance
 
-USERS = 200
-ITEMS = 30
-NOTHING = np.zeros((USERS, ITEMS))
-HELD_OUT = np.arange(USERS) % ITEMS
-DIFFERENCES = (4, 8, 12, 18, 30)
+DIFFERENCES = (4, 8, 12)
 """Of hits, of which some are decided and others are not."""
-
-
-def scores_of_hits(hits: np.ndarray) -> np.ndarray:
-    """Scores by which the held-out items of some users are first, and of the others last."""
-    scores = np.tile(np.arange(ITEMS) / ITEMS, (USERS, 1))
-    scores[np.arange(USERS), HELD_OUT] = np.where(np.isin(np.arange(USERS), hits), 2.0, -1.0)
-    return scores
 
 
 def values_of(by_user: np.ndarray) -> UserValues:
@@ -34,7 +24,7 @@ def values_of(by_user: np.ndarray) -> UserValues:
     return UserValues(low, low, True, np.stack((limits, limits), axis=1), limits, low.mean(axis=1))
 
 
-@pytest.mark.parametrize("epochs", [2, 5, 50])
+@pytest.mark.parametrize("epochs", [2, 50])
 def test_the_rates_of_all_pairs_sum_to_alpha(epochs):
     spending = Spending(0.05, epochs)
     spent = [(later - 1) * spending.of_pair(later) for later in range(2, epochs + 1)]
@@ -54,10 +44,8 @@ def test_the_rates_of_endless_epochs_sum_to_alpha():
 @pytest.mark.parametrize(
     ("epoch", "sign", "epochs"),
     [
-        pytest.param(2, 1, None, id="better, unknown"),
-        pytest.param(4, -1, None, id="worse, unknown"),
-        pytest.param(2, -1, 7, id="worse, known"),
-        pytest.param(4, 1, 7, id="better, known"),
+        pytest.param(3, -1, None, id="worse, unknown"),
+        pytest.param(3, 1, 7, id="better, known"),
     ],
 )
 def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, sign, epochs):
@@ -66,8 +54,8 @@ def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, si
     answers = []
     expected = []
     for difference in DIFFERENCES:
-        few = scores_of_hits(np.arange(80))
-        many = scores_of_hits(np.arange(80 + difference))
+        few = scores_of_hits(80)
+        many = scores_of_hits(80 + difference)
         models = {"old": few, "new": many} if sign > 0 else {"old": many, "new": few}
         validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=epochs)
         for _ in range(epoch - 1):
@@ -127,7 +115,7 @@ def test_the_bound_of_the_deviance_is_above_it(reach):
     """The deviance of a mean of 0 is at the root of its slope, for differences of many shapes."""
     rng = np.random.default_rng(2)
     largest = (1 - 1e-9) / reach
-    for _ in range(300):
+    for _ in range(100):
         differences = (
             reach
             * rng.beta(*rng.uniform(0.05, 3, size=2), size=30)
@@ -154,14 +142,15 @@ def hits_of_training(chances: np.ndarray, memory: float, users: int, rng: np.ran
         noise = memory * noise + np.sqrt(1 - memory**2) * rng.normal(size=users)
 
 
-SLOW = [
-    pytest.param(memory, epochs, 1000, marks=pytest.mark.slow)
-    for memory in (0.0, 0.99)
-    for epochs in (None, 50)
+TRAININGS = [
+    (0.9, None, 15),
+    (0.9, 50, 15),
+    pytest.param(0.0, 50, 1000, marks=pytest.mark.slow),
+    pytest.param(0.99, None, 1000, marks=pytest.mark.slow),
 ]
 
 
-@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 15), (0.9, 50, 15), *SLOW])
+@pytest.mark.parametrize(("memory", "epochs", "runs"), TRAININGS)
 def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, epochs, runs):
     rng = np.random.default_rng(7)
     spending = Spending(0.05, epochs)
@@ -177,7 +166,7 @@ def test_equal_models_are_seldom_called_better_or_worse_in_fifty_epochs(memory, 
     assert false_runs / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
-@pytest.mark.parametrize(("memory", "epochs", "runs"), [(0.9, None, 15), (0.9, 50, 15), *SLOW])
+@pytest.mark.parametrize(("memory", "epochs", "runs"), TRAININGS)
 def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs):
     """The hits rise up to epoch 15 and fall again, and an epoch leaves only if it is not the best
     of those so far.
@@ -205,11 +194,10 @@ def test_the_truly_best_epoch_is_nearly_always_a_contender(memory, epochs, runs)
     ("by_user", "most_bytes"),
     [
         (np.arange(1000) % 2, 1000 + 2 * 8),
-        (1 / np.log2(2 + np.arange(1000) % 11), 1000 + 11 * 8),
         (1 / (1 + np.arange(100_000) % 3000), 200_000 + 3000 * 8),
         (np.random.default_rng(1).random(1000), 8000),
     ],
-    ids=["two values", "eleven values", "3000 values", "all differ"],
+    ids=["two values", "3000 values", "all differ"],
 )
 def test_values_are_kept_to_the_bit_in_few_bytes(by_user, most_bytes):
     """One byte a user for up to 256 values, two for up to 65,536; 48 bytes for limits and
@@ -219,10 +207,10 @@ def test_values_are_kept_to_the_bit_in_few_bytes(by_user, most_bytes):
     kept = KeptValues.from_values(values)
     assert kept.nbytes <= most_bytes + 48
     for copy in (kept, KeptValues.from_plain(kept.to_plain())):
-        np.testing.assert_array_equal(copy.values().low, values.low)
-        np.testing.assert_array_equal(copy.values().bounds, values.bounds)
-        np.testing.assert_array_equal(copy.values().limits, values.limits)
-        np.testing.assert_array_equal(copy.values().point, values.point)
+        for name in ("low", "bounds", "limits", "point"):
+            np.testing.assert_array_equal(
+                getattr(copy.values(), name), getattr(values, name), err_msg=name
+            )
 
 
 @pytest.mark.parametrize("epochs", [None, 40])
