@@ -15,14 +15,13 @@ def moments(law, values, largest=1.0):
     return mean, shares @ (points - mean) ** 2, shares.sum()
 
 
-@pytest.mark.parametrize("users", [1, 2, 3, 7, 14, 26, 33, 60])
+@pytest.mark.parametrize("users", [1, 2, 7, 20])
 def test_of_hits_are_those_of_the_interval_of_their_share(users):
     """The smallest and the largest p (1 - p) of a share p in its interval, by number of hits."""
     for hits in range(users + 1):
         values = np.repeat([0.0, 1.0], [users - hits, hits])
-        low, high = mean_interval(
-            np.array([0.0, 1.0]), np.array([users - hits, hits]), (0.0, 1.0), alpha=0.05
-        )
+        counts = np.array([users - hits, hits])
+        low, high = mean_interval(np.array([0.0, 1.0]), counts, (0.0, 1.0), alpha=0.05)
         narrow_law, wide_law = extreme_laws(values, 1.0, alpha=0.05)
         variances_at_ends = low * (1 - low), high * (1 - high)
         smallest = min(variances_at_ends)
