@@ -322,6 +322,8 @@ def test_an_assumption_that_the_evaluations_leave_is_not_claimed():
     rows = result[result["way"] == "negatives"]
     assert rows["assumes"].tolist() == ["uniform negatives", "uniform negatives"]
     assert rows["width"].nunique() == 1
+    for_width = sm.plan(table, width=0.3, **options)["assumes"]
+    assert for_width.tolist() == ["none", "uniform negatives", "uniform negatives"]
     [left] = [finding.values for finding in result.findings if finding.kind == "plan-left"]
     assert (left["estimator"], left["negatives"], left["left"]) == ("decreasing", 30, 1.0)
 
