@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sampled_metrics.core.inference.means import LowerSide, mean_interval, threshold
+from sampled_metrics.core.inference.means import mean_interval
 from sampled_metrics.planning.variances import extreme_laws
 
 
@@ -56,15 +56,3 @@ def test_no_distribution_that_explains_values_as_well_has_a_smaller_or_a_larger_
         )
         assert best.success
         assert moments(law, values)[1] == pytest.approx(sign * best.fun, rel=1e-3)
-
-
-@pytest.mark.parametrize("values", [[0.0, 0.2, 0.2, 0.9], [0.5, 0.6, 0.7], [1.0, 1.0]])
-def test_the_law_of_an_end_has_its_mean_and_its_deviance(values):
-    distinct, counts = np.unique(values, return_counts=True)
-    side = LowerSide.from_values(distinct, counts, np.array([0.0, 1.0]))
-    shares, at_bound = side.law(0.05)
-    assert shares.sum() + at_bound == pytest.approx(1)
-    assert shares @ distinct == pytest.approx(side.end(0.05), abs=1e-9)
-    assert -counts @ np.log(shares / counts * counts.sum()) == pytest.approx(
-        threshold(0.05, side.deciding)
-    )
