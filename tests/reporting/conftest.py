@@ -1,10 +1,9 @@
 """Settings of tests of figures and pages."""
 
 import pytest
+from no_figures import leave_out_figures
 
 
 @pytest.fixture
 def no_figures(monkeypatch):
-    """Pages have no figures, which take most of the time."""
-    monkeypatch.setattr("sampled_metrics.reporting.figures.intervals", lambda _: [])
-    monkeypatch.setattr("sampled_metrics.reporting.report.inline_svg", lambda *_: "")
+    leave_out_figures(monkeypatch)
