@@ -72,52 +72,35 @@ N = 6
 M = 3
 
 
-def samples(replacement):
-    """All (r, x) that some popularity may show: each sample of other candidates, at each rank."""
-    for rank in range(1, N + 1):
-        others = [item for item in range(1, N + 1) if item != rank]
-        draw = itertools.product if replacement else itertools.permutations
-        drawn = draw(others, repeat=M) if replacement else draw(others, M)
-        for items in drawn:
-            yield rank, sum(item < rank for item in items)
+def values_by_x(label, replacement):
+    """The values at all true ranks that show each x: of each sample of other candidates."""
+    values = metric(label).of_rank(np.arange(1, N + 1), N)
+    by_x = [set() for _ in range(M + 1)]
+    for rank in range(N):
+        others = [item for item in range(N) if item != rank]
+        with_repeats = itertools.product(others, repeat=M)
+        for sample in with_repeats if replacement else itertools.permutations(others, M):
+            by_x[sum(item < rank for item in sample)].add(values[rank])
+    return by_x
 
 
 @pytest.mark.parametrize("replacement", [False, True])
 @pytest.mark.parametrize("label", ["hr@2", "ndcg@3", "auc"])
 def test_bounds_by_popularity_hold_for_every_sample_and_are_reached(label, replacement):
-    """A user for each x: the bounds of `correct` are the extremes over all popularities."""
-    values = metric(label).of_rank(np.arange(1, N + 1), N)
-    extremes = {x: [] for x in range(M + 1)}
-    for rank, x in samples(replacement):
-        extremes[x].append(values[rank - 1])
-    x = np.repeat(np.arange(M + 1), 25)
-    ranks = sm.sampled_ranks(
-        x + 1, negatives=M, candidates=N, replacement=replacement, drawn="popularity"
-    )
-    result = sm.correct(ranks, metrics=label, estimators="free")
-    [row] = result.itertuples()
-    low = np.mean([min(extremes[value]) for value in x])
-    high = np.mean([max(extremes[value]) for value in x])
-    assert row.low <= low <= high <= row.high  # the intervals of both means
-    share_of_best = f"{np.mean(x < 1):.6f}"
-    published = sm.published(
-        {"A": {"hr@1": share_of_best}},
-        negatives=M,
-        candidates=N,
-        users=100,
-        replacement=replacement,
-        drawn="popularity",
-        estimators="free",
-        metrics=label,
-    )
-    [bounds] = published.itertuples()
+    """As many users have each x: the bounds of `correct` hold the extremes of all popularities."""
+    by_x = values_by_x(label, replacement)
+    lows = [min(values) for values in by_x]
+    highs = [max(values) for values in by_x]
+    sizes = {"negatives": M, "candidates": N, "replacement": replacement, "drawn": "popularity"}
+    ranks = sm.sampled_ranks(1 + np.arange(100) % (M + 1), **sizes)
+    [row] = sm.correct(ranks, metrics=label, estimators="free").itertuples()
+    assert row.low <= np.mean(lows) <= np.mean(highs) <= row.high  # the intervals of both means
+    values = {"A": {"hr@1": "0.250000"}}
+    options = {"users": 100, "metrics": label, "estimators": "free"}
+    [bounds] = sm.published(values, **sizes, **options).itertuples()
     # one in four users has x = 0, and the others any x > 0
-    others = [value for x, values in extremes.items() if x for value in values]
-    expected = [
-        min(extremes[0]) / 4 + min(others) * 3 / 4,
-        max(extremes[0]) / 4 + max(others) * 3 / 4,
-    ]
-    assert [bounds.low, bounds.high] == pytest.approx(expected, abs=1e-6)
+    expected = (lows[0] / 4 + min(lows[1:]) * 3 / 4, highs[0] / 4 + max(highs[1:]) * 3 / 4)
+    assert (bounds.low, bounds.high) == pytest.approx(expected, abs=1e-6)
 
 
 def test_compare_refuses_negatives_by_popularity():

@@ -280,13 +280,7 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
     means = (law / law.sum() @ shown).round(9)
     ends = ends_by_subset(labels, shown, means, label)
     low, high = ends[labels]
-    options = {
-        "negatives": m,
-        "candidates": n,
-        "users": 10**9,
-        "estimators": "free",
-        "metrics": "hr@10",
-    }
+    options = {"negatives": m, "candidates": n, "users": 10**9, "estimators": "free"}
     for value, is_excluded in (
         (low - 4e-3, True),
         (low + 4e-3, False),
@@ -296,19 +290,18 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
         if not 0 <= value <= 1:
             continue
         exact = {"A": {label: f"{value:.9f}"}}
-        result = sm.published({"A": as_written(labels, means)}, exact=exact, **options)
+        result = sm.published(
+            {"A": as_written(labels, means)}, exact=exact, metrics="hr@10", **options
+        )
         contradicted = findings_of(result, "exact-contradicted")
         assert len(contradicted) == is_excluded
         for finding in contradicted:
             named = tuple(finding.values["values"])
-            assert (finding.metric, finding.values["assumption"]) == (label, "free")
-            low_of_named, high_of_named = ends[named]
-            assert finding.values["low"] == pytest.approx(low_of_named, abs=1e-3)
-            assert finding.values["high"] == pytest.approx(high_of_named, abs=1e-3)
-            assert not low_of_named <= value <= high_of_named
+            named_ends = (finding.values["low"], finding.values["high"])
+            assert named_ends == pytest.approx(ends[named], abs=1e-3)
+            assert not ends[named][0] <= value <= ends[named][1]
             for fewer in subsets(named)[:-1]:
-                low_of_fewer, high_of_fewer = ends[fewer]
-                assert low_of_fewer - 2e-3 <= value <= high_of_fewer + 2e-3
+                assert ends[fewer][0] - 2e-3 <= value <= ends[fewer][1] + 2e-3
 
 
 def test_a_value_may_have_all_digits_of_a_number() -> None:

@@ -165,6 +165,7 @@ def test_a_way_that_leaves_a_wider_interval_has_no_number_of_users():
     sampled_row = row(result, "negatives")
     assert np.isinf(sampled_row["users"])
     assert sampled_row["limit"] > 0.005
+    assert sampled_row["scores"] == 21
     [answer] = [finding for finding in result.findings if finding.kind == "plan-width"]
     assert answer.values["way"] == "all candidates"
 

@@ -39,9 +39,8 @@ def test_values_of_every_form_are_those_of_the_definition(data: Any) -> None:
 def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
     """Scores without labels may have their items in another order."""
     validate = sm.validator(FRAME * 0, pd.Series(ITEMS[: len(USERS)], index=USERS), metrics="mrr")
-    for scores in (FRAME.rename({"u9": "x"}), lambda block: FRAME[block].rename(columns={5: 6})):
-        with pytest.raises(DataError, match=r"user 'x'|item 6"):
-            validate(scores)
+    with pytest.raises(DataError, match="user 'x'"):
+        validate(FRAME.rename({"u9": "x"}))
     with pytest.raises(DataError, match="labels"):
-        validate(SCORES)
+        validate(lambda block: SCORES[block])
     assert validate(FRAME).epoch == 1
