@@ -359,12 +359,6 @@ def test_the_examples_of_the_help_work(run, monkeypatch):
         assert ended.out, example
 
 
-"""Options that make the examples of a command take less time."""
-
-
-# --- rank and standard input --------------------------------------------------------------------
-
-
 def test_who_reads_no_further_is_no_error(run):
     process = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m sampled_metrics evaluate exact.csv --csv | true"],

@@ -30,3 +30,8 @@ def test_values_are_those_of_highs(seed: int) -> None:
     assert sums @ x == pytest.approx(1, abs=1e-9)
     assert (rows @ x - ends).min() > -1e-9
     assert objective @ x == pytest.approx(of_highs(objective, rows, ends, sums), abs=1e-7)
+
+
+def test_nothing_is_found_where_nothing_is() -> None:
+    rows = np.array([[0.0, 0.5]])
+    assert smallest(np.zeros(2), rows, np.array([0.9]), np.ones(2)) is None
