@@ -81,8 +81,6 @@ def test_an_epoch_is_better_worse_or_undecided():
     assert validate.contenders == [5, 6]
     history = validate.history.query("metric == 'recall@1'")
     assert history["value"].tolist() == [0.05, 0.3, 0.325, 0.1, 0.75, 0.75]
-    assert history["better"].tolist() == better
-    assert history["best"].tolist() == [1, 2, 3, 3, 5, 5]
     assert history["contender"].tolist() == [False, False, False, False, True, True]
 
 
