@@ -37,6 +37,14 @@ def test_latex_has_a_row_for_each_recommender_and_estimator(tmp_path):
         Result(pd.concat([VALUES, VALUES])).to_latex(digits=2)
 
 
+def rows_of_latex(table, **options):
+    return [
+        line.removesuffix(r" \\").split(" & ")
+        for line in table.to_latex(**options).splitlines()
+        if " & " in line
+    ]
+
+
 def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
     """Of each estimator and metric, one recommender is the best, or two are."""
     rows = [("X", "free", 0.125, 0.1, 0.2), ("Y", "free", 0.25, 0.2, 0.5)]
@@ -45,28 +53,17 @@ def test_latex_has_the_digits_and_the_best_of_each_estimator_in_bold():
         ("Y", "mle", 0.5, 0.2, 0.75),
         ("Z", "mle", 0.25, 0.2, 0.3),
     ]
-    table = Result(rows, columns=["recommender", "estimator", "value", "low", "high"]).assign(
-        metric="auc"
-    )
-    lines = [
-        line.removesuffix(r" \\")
-        for line in table.to_latex(percent=True, bold=True).splitlines()
-        if "&" in line
-    ]
-    assert lines == [
-        r"Recommender & Estimator & AUC (\%)",
-        r"X & Free & 12.50 [10.00, 20.00]",
-        r"Y & Free & \textbf{25.00} [20.00, 50.00]",
-        r"X & MLE & \textbf{50.00} [40.00, 75.00]",
-        r"Y & MLE & \textbf{50.00} [20.00, 75.00]",
-        r"Z & MLE & 25.00 [20.00, 30.00]",
+    table = Result(rows, columns=["recommender", "estimator", "value", "low", "high"])
+    table = table.assign(metric="auc")
+    assert rows_of_latex(table, percent=True, bold=True) == [
+        ["Recommender", "Estimator", r"AUC (\%)"],
+        ["X", "Free", "12.50 [10.00, 20.00]"],
+        ["Y", "Free", r"\textbf{25.00} [20.00, 50.00]"],
+        ["X", "MLE", r"\textbf{50.00} [40.00, 75.00]"],
+        ["Y", "MLE", r"\textbf{50.00} [20.00, 75.00]"],
+        ["Z", "MLE", "25.00 [20.00, 30.00]"],
     ]
     assert "X & MLE & 0.500 [0.400, 0.750]" in table.to_latex(digits=3, bold=False)
-
-
-"""A name with a line break and an escape stays in its line and moves no cursor;
-tests/cli/test_cli.py has the rest.
-"""
 
 
 def test_what_cannot_be_printed_is_escaped():
@@ -107,14 +104,6 @@ def test_a_caution_stands_before_the_numbers(no_figures):
 
 
 # --- several recommenders, groups and seeds ---
-
-
-def rows_of_latex(table, **options):
-    return [
-        line.removesuffix(r" \\").split(" & ")
-        for line in table.to_latex(**options).splitlines()
-        if " & " in line
-    ]
 
 
 def test_latex_has_the_letters_of_the_standings():

@@ -36,11 +36,11 @@ def test_the_rates_of_endless_epochs_sum_to_alpha():
     """The sum of k^(-3/2) from K + 1 on is between 2 / √(K + 1) and 2 / √K; ζ(3/2) = 2.612375…"""
     spending = Spending(0.05)
     epoch = np.arange(1, 10**6 + 1)  # elementwise
-    of_pairs = ((epoch[1:] - 1) * spending.of_pair(epoch[1:])).sum()
+    pair_rates = (epoch[1:] - 1) * spending.of_pair(epoch[1:])
     beyond = 0.05 * 2 / np.sqrt(10**6)
-    assert of_pairs + beyond / 1.612375 == pytest.approx(0.05, rel=1e-6)
-    of_intervals = spending.of_interval(epoch).sum()
-    assert of_intervals + beyond / 2.612375 == pytest.approx(0.05, rel=1e-6)
+    assert pair_rates.sum() + beyond / 1.612375 == pytest.approx(0.05, rel=1e-6)
+    interval_rates = spending.of_interval(epoch)
+    assert interval_rates.sum() + beyond / 2.612375 == pytest.approx(0.05, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,7 @@ def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, si
     answers = []
     expected = []
     for difference in DIFFERENCES:
-        few = scores_of_hits(80)
-        many = scores_of_hits(80 + difference)
-        models = {"old": few, "new": many} if sign > 0 else {"old": many, "new": few}
+        models = {"old": scores_of_hits(80), "new": scores_of_hits(80 + sign * difference)}
         validate = sm.validator(NOTHING, HELD_OUT, metrics="recall@1", epochs=epochs)
         for _ in range(epoch - 1):
             validate(models["old"])
