@@ -468,3 +468,11 @@ def test_replacement_is_true_or_false() -> None:
     values = {"A": {"recall@5": 0.5}}
     sizes = {"negatives": 10, "candidates": 100, "users": 100}
     require_a_flag(lambda flag: sm.published(values, replacement=flag, **sizes), "replacement")
+
+
+def test_precision_has_the_ends_of_its_hit_rate() -> None:
+    options = {"negatives": 99, "candidates": 1000, "users": 100}
+    hits = sm.published({"A": {"hr@10": "0.50"}}, **options)
+    precision = sm.published({"A": {"precision@10": "0.050"}}, **options)
+    for column in ("low", "high"):
+        assert (10 * precision[column]).tolist() == pytest.approx(hits[column].tolist(), abs=1e-6)
