@@ -228,10 +228,10 @@ class Format:
             labels,
             has_number_ids=self.has_number_ids,
             timestamp_format=timestamp_format,
-            kept=None if keep is None else {_text(value) for value in keep["values"]},
+            kept=None if keep is None else _texts(keep["values"]),
             skips_bad_lines=skips,
             ordered=timestamp == "order",
-            has_options="on_bad_lines" in self.options["properties"],
+            hint=_HINT if self.options["properties"] else "",
         )
 
 
@@ -255,9 +255,12 @@ def _chosen(
     return column_of
 
 
-def _text(value: str | int) -> str:
-    # true, as JSON and parquet files have it
-    return value if isinstance(value, str) else json.dumps(value)
+_HINT = "; see the options on_bad_lines and timestamp_format"
+
+
+def _texts(values: Sequence[str | int]) -> set[str]:
+    """Return values as files may have them: true as JSON and as Python write it."""
+    return {str(value) for value in values} | {json.dumps(value) for value in values}
 
 
 def _csv(
