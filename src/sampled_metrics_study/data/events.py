@@ -332,7 +332,6 @@ def events_of_rows(
     name: str,
     labels: Mapping[str, str],
     *,
-    has_number_ids: bool = False,
     timestamp_format: str | None = None,
     kept: Collection[str] | None = None,
     skips_bad_lines: bool = False,
@@ -345,8 +344,6 @@ def events_of_rows(
         parts: rows with the columns user, item and, if there are any, rating, timestamp and keep.
         name: name of the file in errors.
         labels: names of these columns in errors.
-        has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but
-            the empty one.
         timestamp_format: "iso" or a pattern of strptime, if timestamps are text, which become
             nanoseconds since 1970 in UTC. None if timestamps are numbers, or times by their type.
         kept: values of the column keep; rows with other values are left out. None if there is no
@@ -374,9 +371,7 @@ def events_of_rows(
         columns: dict[str, NDArray[Any]] = {}
         wrong = np.zeros(len(rows.frame), dtype=np.bool_)
         for role in [role for role in labels if role != "keep" and role in rows.frame]:
-            columns[role], is_wrong, rule = _values(
-                role, labels[role], rows, has_number_ids, timestamp_format
-            )
+            columns[role], is_wrong, rule = _values(role, labels[role], rows, timestamp_format)
             if not skips_bad_lines:
                 message = partial(_must_be, labels[role], rule, rows.frame[role], hint)
                 refuse_rows(is_wrong, message, rows.location)
@@ -409,7 +404,7 @@ def events_of_rows(
 
 
 def _values(
-    role: str, label: str, rows: Rows, has_number_ids: bool, timestamp_format: str | None
+    role: str, label: str, rows: Rows, timestamp_format: str | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
     """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
     column = rows.frame[role]
@@ -421,8 +416,6 @@ def _values(
     if role == "rating":
         numbers, is_wrong = _numbers(column)
         return numbers.astype(np.float64, copy=False), is_wrong, "a number"
-    if has_number_ids:
-        return *_whole_numbers(column), "a whole number from 0"
     return *_ids(column, label, rows), "text in one line"
 
 
@@ -458,14 +451,6 @@ def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     values = np.zeros(len(texts), dtype=np.int64 if right.dtype.kind == "i" else np.float64)
     values[~wrong] = right
     return values, wrong
-
-
-def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    values, wrong = _numbers(column)
-    wrong = wrong | (values < 0) | (values >= 10**18)
-    if values.dtype.kind == "f":
-        wrong |= (values != np.floor(values)) | (values >= 2**53)
-    return np.where(wrong, 0, values).astype(np.int64), wrong
 
 
 def _times(

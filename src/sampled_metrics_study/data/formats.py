@@ -134,7 +134,6 @@ class Format:
         published_as: datasets that are published in this format, likewise.
         columns: the column of each role: user, item, rating and timestamp; None if an option says
             so.
-        has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
         timestamp_format: "iso" or a pattern of strptime; None if timestamps are numbers. An option
             may name another.
         member: name of the file of events inside the published archive, or a pattern such as
@@ -146,7 +145,6 @@ class Format:
     file: str
     published_as: str
     columns: Mapping[str, Column] | None = None
-    has_number_ids: bool = False
     timestamp_format: str | None = None
     member: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
@@ -212,8 +210,6 @@ class Format:
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
-        if self.has_number_ids:
-            numbers |= {"user", "item"}
         is_named = isinstance(columns_by_role["user"], str)
         labels = {
             role: str(column) if is_named else f"column {column}"
@@ -226,7 +222,6 @@ class Format:
             rows,
             name,
             labels,
-            has_number_ids=self.has_number_ids,
             timestamp_format=timestamp_format,
             kept=None if keep is None else _texts(keep["values"]),
             skips_bad_lines=skips,
@@ -327,7 +322,6 @@ FORMATS = {
         "`UserID::MovieID::Rating::Timestamp`",
         "MovieLens 1M, 10M",
         _POSITIONS,
-        has_number_ids=True,
         member="ratings.dat",
     ),
     "movielens-csv": Format(
@@ -335,7 +329,6 @@ FORMATS = {
         "csv with the header userId,movieId,rating,timestamp",
         "MovieLens 20M, 25M, 32M, latest",
         _MOVIELENS,
-        has_number_ids=True,
         member="ratings.csv",
     ),
     "movielens-100k": Format(
@@ -343,7 +336,6 @@ FORMATS = {
         "tab-separated user, item, rating, timestamp",
         "MovieLens 100K (u.data)",
         _POSITIONS,
-        has_number_ids=True,
         member="u.data",
     ),
     "recbole-inter": Format(

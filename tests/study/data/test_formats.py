@@ -60,7 +60,7 @@ def test_blocks_may_end_anywhere(way, monkeypatch):
     content = way.file([way.line(*row) for row in events]).encode()
     for size in (70, 90):
         monkeypatch.setattr(tables, "BLOCK_BYTES", size)
-        assert way.read(content) == expected(way, events)
+        assert way.read(content) == expected(events)
 
 
 def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
