@@ -154,26 +154,29 @@ class Format:
         *,
         columns: Mapping[str, Column | None] | None = None,
         keep: Mapping[str, Any] | None = None,
-        timestamp_format: str | None = None,
         timestamp: str = "column",
         **_: Any,
     ) -> dict[str, Column]:
         """Return the column of each role, by options of `parse` alone; no file is read.
 
+        The column of `keep` has the role "keep".
+
         Raises:
-            ConfigError: two roles have the same column, some columns are names and others
-                positions, or an option of times does not fit the columns.
+            ConfigError: two roles have the same column, or times have a column and are the order.
         """
-        chosen = _chosen(self.columns or columns or {}, keep)
-        if timestamp == "order" and "timestamp" in chosen:
+        stated = self.columns or columns or {}
+        column_of = {role: column for role, column in stated.items() if column is not None}
+        if keep is not None:
+            column_of["keep"] = keep["column"]
+        chosen = list(column_of.values())
+        if len(set(chosen)) < len(chosen):
+            roles = " and ".join(column_of)
+            raise ConfigError(f"columns: {roles} must name different columns, not {chosen}")
+        if timestamp == "order" and "timestamp" in column_of:
             raise ConfigError(
                 "timestamp: order has no use for the column of timestamps in columns; leave one out"
             )
-        if timestamp_format is not None and "timestamp" not in chosen:
-            raise ConfigError(
-                "timestamp_format: there is no column of timestamps in columns; leave it out"
-            )
-        return chosen
+        return column_of
 
     def parse(
         self,
@@ -204,9 +207,7 @@ class Format:
             ConfigError: two roles have the same column, or the format of timestamps is unknown.
             DataError: a column is missing, a line is malformed, or there is no event.
         """
-        columns_by_role = self.columns_by_role(
-            columns=columns, keep=keep, timestamp_format=timestamp_format, timestamp=timestamp
-        )
+        columns_by_role = self.columns_by_role(columns=columns, keep=keep, timestamp=timestamp)
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
@@ -230,26 +231,6 @@ class Format:
         )
 
 
-def _chosen(
-    columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
-) -> dict[str, Column]:
-    """Return the column of each role that the options name; that of `keep` has the role "keep".
-
-    Raises:
-        ConfigError: two roles have the same column, or some columns are names and others positions.
-    """
-    column_of = {role: column for role, column in columns.items() if column is not None}
-    if keep is not None:
-        column_of["keep"] = keep["column"]
-    roles = " and ".join(column_of)
-    chosen = list(column_of.values())
-    if len(set(chosen)) < len(chosen):
-        raise ConfigError(f"columns: {roles} must name different columns, not {chosen}")
-    if len(set(map(type, chosen))) > 1:
-        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {chosen}")
-    return column_of
-
-
 _HINT = "; see the options on_bad_lines and timestamp_format"
 
 
@@ -267,7 +248,6 @@ def _csv(
     skips_bad_lines: bool,
     separator: str = ",",
     quotes: bool = True,
-    fields: int | None = None,
     optional: Collection[str] = (),
 ) -> Iterator[Rows]:
     """Yield the rows of a file with a separator between fields.
@@ -280,7 +260,6 @@ def _csv(
         skips_bad_lines: whether lines with more or fewer fields than the first are left out.
         separator: separator of fields.
         quotes: whether a field may be in double quotes.
-        fields: number of fields; None for that of the first line.
         optional: roles that a file may lack.
     """
     text = Text(stream, name)
@@ -295,8 +274,6 @@ def _csv(
         header = [
             name if name in columns.values() else _TYPE.sub("", name) for name in table.header
         ]
-    if fields is not None and len(header) not in (0, fields):
-        raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
     present = {
         role: column for role, column in columns.items() if column in header or role not in optional
     }
@@ -314,11 +291,11 @@ _TYPE = re.compile(r":(?:token|float)(?:_seq)?$")
 _POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
 _MOVIELENS = {"user": "userId", "item": "movieId", "rating": "rating", "timestamp": "timestamp"}
 _RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
-_TABS = partial(_csv, separator="\t", quotes=False, fields=4)
+_TABS = partial(_csv, separator="\t", quotes=False)
 
 FORMATS = {
     "movielens-dat": Format(
-        partial(_csv, separator="::", quotes=False, fields=4),
+        partial(_csv, separator="::", quotes=False),
         "`UserID::MovieID::Rating::Timestamp`",
         "MovieLens 1M, 10M",
         _POSITIONS,
@@ -430,7 +407,7 @@ def read_events(
             yield from form.parse(stream, source.name, **(options or {}))
 
 
-_BEGINNING = 2**16  # bytes that show the columns of a file
+_BEGINNING = 2**16  # bytes that show the columns of a file, up to the end of a line
 
 
 def check_columns(
@@ -454,7 +431,9 @@ def check_columns(
             return
         columns = form.columns_by_role(**options)
         with open_member(path, member or form.member) as stream:
-            source = stream if form.rows is parquet_rows else io.BytesIO(_whole_lines(stream))
+            source: BinaryIO = stream
+            if form.rows is not parquet_rows:
+                source = io.BytesIO(stream.read(_BEGINNING) + stream.readline(BLOCK_BYTES))
             rows = form.rows(
                 source, str(path), columns, numbers=(), skips_bad_lines=skips, **reading
             )
@@ -478,11 +457,3 @@ def is_packed_parquet(path: Path, form: Format, *, member: str | None) -> bool:
     with open_member(path, member or form.member) as stream:
         source: Any = stream.raw
         return bool(source.size != path.stat().st_size)
-
-
-def _whole_lines(stream: BinaryIO) -> bytes:
-    """Return the beginning of a stream of text, up to the end of a line."""
-    beginning = stream.read(_BEGINNING)
-    if b"\n" not in beginning:
-        return beginning + stream.readline(BLOCK_BYTES)
-    return beginning[: beginning.rfind(b"\n") + 1]
