@@ -75,21 +75,8 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
         events: with timestamps.
         held_out: k, the number of last events of each user.
     """
-    times = _times(events, "last-event")
-    users = events.users
-    missing = np.full(len(events.user_ids), held_out)  # events of a user that are still to be found
-    is_shared = np.zeros(len(missing), dtype=np.bool_)
-    while len(users):
-        latest = np.full(len(missing), times.min(), dtype=times.dtype)
-        np.maximum.at(latest, users, times)
-        is_latest = times == latest[users]
-        counts = np.bincount(users[is_latest], minlength=len(missing))
-        is_shared |= (missing > 0) & (counts > missing)
-        missing -= counts
-        is_earlier = ~is_latest & (missing[users] > 0)
-        users = users[is_earlier]
-        times = times[is_earlier]
-    return int(is_shared.sum())
+    latest = _latest(events, _times(events, "last-event"), held_out)
+    return int((np.bincount(events.users[latest]) > held_out).sum())
 
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -111,19 +98,33 @@ def _last(
     events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]
 ) -> Ints:
     """Return the last events of each user by their times, and of the same time by tie keys."""
-    latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
+    latest = _latest(events, times, held_out)
     latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
     users = events.users[latest]
     ends = np.searchsorted(users, users, side="right")  # where the events of the user end
     return np.asarray(latest[np.arange(len(users)) >= ends - held_out])
 
 
-def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
-    """Return the indices, ascending, of all events at the latest time of their user."""
-    latest = np.empty(len(events.user_ids), dtype=times.dtype)
-    latest[events.users] = times  # any one of the user's times, to begin with
-    np.maximum.at(latest, events.users, times)
-    return np.flatnonzero(times == latest[events.users])
+def _latest(events: Events, times: NDArray[np.generic], held_out: int) -> Ints:
+    """Return the last `held_out` events of each user by their times.
+
+    All events at the time of the earliest of them are among the result.
+    """
+    event = np.arange(len(events))
+    users = events.users
+    missing = np.full(len(events.user_ids), held_out)  # events of a user that are still to be found
+    latest = []
+    while len(event):
+        last_time = np.full(len(missing), times.min(), dtype=times.dtype)
+        np.maximum.at(last_time, users, times)
+        is_latest = times == last_time[users]
+        latest.append(event[is_latest])
+        missing -= np.bincount(users[is_latest], minlength=len(missing))
+        is_earlier = ~is_latest & (missing[users] > 0)
+        event = event[is_earlier]
+        users = users[is_earlier]
+        times = times[is_earlier]
+    return np.concatenate(latest)
 
 
 def _hold_out(events: Events, test: Ints) -> Split:
