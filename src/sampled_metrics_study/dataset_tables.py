@@ -1,4 +1,4 @@
-"""The tables of a dataset: what was studied, and Tables 3 and 4, with a part for each m."""
+"""Tables 3 and 4 of a dataset, with a part for each m."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,16 +11,6 @@ from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.repetitions import by_size, part_of_size, sizes_of
 
 Runs = Mapping[str, pd.DataFrame]
-
-
-def studied(inputs: Inputs) -> pd.DataFrame:
-    """Return the result of `tables.studied`."""
-    return tables.studied(inputs.ranks)
-
-
-def studied_layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
-    """Lay out what was studied."""
-    return tables.studied_sections(inputs.facts, table)
 
 
 def table_3(inputs: Inputs) -> pd.DataFrame:
