@@ -553,19 +553,13 @@ def test_the_paper_is_compared_with_its_own_data_alone(
     assert compared_with_paper(complete_config(user_config)) == compared
 
 
-def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
+def test_a_split_of_its_own_takes_the_fewest_training_events(tmp_path):
     paths = {name: str(tmp_path / name) for name in ("path", "test")}
     for path in paths.values():
         Path(path).write_text("1::2::3::4\n")
     own = LEAST | {"datasets": {"mine": {"format": "movielens-dat", **paths}}}
     config = completed(own | {"split": {"min_training_events": 2}})
     assert config["split"]["min_training_events"] == 2
-    for key, value in {"strategy": "random-event", "ties": "last", "held_out": 2}.items():
-        with pytest.raises(
-            ConfigError,
-            match=rf"^split\.{key}",
-        ):
-            completed(own | {"split": {key: value}})
 
 
 def test_ranks_of_a_dataset_keep_the_options_of_their_recommender():
