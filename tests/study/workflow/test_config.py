@@ -440,14 +440,14 @@ def test_negatives_are_counted_among_the_items_that_filters_leave(tmp_path):
         complete_config(twenty_items(path, core=2) | many)
 
 
-def test_negatives_of_a_file_of_many_rows_are_counted_by_the_job(tmp_path, monkeypatch):
-    """The file has 120 rows. Of the 20 items, 4 are a user's."""
+def test_negatives_of_a_file_of_many_events_are_counted_by_the_job(tmp_path, monkeypatch):
+    """The file has 120 events. Of the 20 items, 4 are a user's."""
     users_of_twenty_items().to_csv(tmp_path / "events.csv", index=False)
     many = twenty_items(tmp_path / "events.csv") | {"sampling": {"negatives": 17}}
-    monkeypatch.setattr(negatives, "_MOST_ROWS", 120)
+    monkeypatch.setattr(negatives, "_MOST_EVENTS", 120)
     with pytest.raises(ConfigError, match="17 negatives"):
         complete_config(many)
-    monkeypatch.setattr(negatives, "_MOST_ROWS", 119)
+    monkeypatch.setattr(negatives, "_MOST_EVENTS", 119)
     assert complete_config(many)
 
 
