@@ -37,24 +37,21 @@ def _by_size(
 
 def layout_3(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
     """Lay out Table 3."""
-    return _laid_out(table, inputs, decided.sections_3)
+    return _laid_out(table, lambda part: decided.sections_3(part, inputs.exact))
 
 
 def layout_4(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
     """Lay out Table 4."""
-    return _laid_out(table, inputs, decided.sections_4)
+    repetitions = inputs.options["repetitions"]
+    return _laid_out(table, lambda part: decided.sections_4(part, inputs.exact, repetitions))
 
 
 def _laid_out(
-    table: pd.DataFrame,
-    inputs: Inputs,
-    layout: Callable[[pd.DataFrame, decided.Exact, int], list[Section]],
+    table: pd.DataFrame, layout: Callable[[pd.DataFrame], list[Section]]
 ) -> list[Section]:
     """Lay out the parts of every m."""
     return [
         (heading if m is None else f"m = {m}. {heading}", cells)
         for m in sizes_of(table)
-        for heading, cells in layout(
-            part_of_size(table, m), inputs.exact, inputs.options["repetitions"]
-        )
+        for heading, cells in layout(part_of_size(table, m))
     ]
