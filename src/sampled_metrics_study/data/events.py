@@ -257,26 +257,24 @@ class _Numbering:
     """Numbers of ids, in the order in which the ids first appear."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[Any, int] = {}  # an id may be there as a number and as text
 
     def number(self, ids: NDArray[np.int64] | NDArray[np.object_]) -> NDArray[np.int32]:
         """Return the number of each id, (ids,); a new id gets the next number."""
         positions, unique = pd.factorize(ids)
-        distinct = map(str, unique.tolist())
-        numbers = [self._numbers.setdefault(known, len(self._numbers)) for known in distinct]
+        numbers = [self._numbers.setdefault(known, len(self._numbers)) for known in unique.tolist()]
         return np.array(numbers, dtype=np.int32)[positions]
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
-        """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
-        ids: NDArray[Any] = np.array(list(self._numbers))
+        """Return the (ids,) ids in ascending order, and the position in it of each number."""
+        texts = np.array(list(map(str, self._numbers)))
+        ids: NDArray[Any] = texts
         with suppress(ValueError, OverflowError):  # text of other than whole numbers
-            whole_numbers = ids.astype(np.int64)
-            if (whole_numbers.astype(str) == ids).all():
+            whole_numbers = texts.astype(np.int64)
+            if (whole_numbers.astype(str) == texts).all():
                 ids = whole_numbers
-        order = np.argsort(ids)
-        positions = np.empty(len(order), dtype=np.int32)
-        positions[order] = np.arange(len(order), dtype=np.int32)
-        return ids[order], positions
+        ascending, positions = np.unique(ids, return_inverse=True)
+        return ascending, positions.astype(np.int32)
 
 
 def k_core(events: Events, k: int) -> Events:
