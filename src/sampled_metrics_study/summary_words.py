@@ -126,19 +126,15 @@ def over_samples(answer: Mapping[str, Any]) -> str:
         named = f": {_joined(shares)}" if len(unsteady) <= FEW_PAIRS else ""
         sentences.append(f"By {answer['metric']}, samples differ on {pairs}{named}.")
     if answer["decided_of_all"]:
+        unchanged = enumerated(answer["unchanged"])
+        but = f" but {unchanged}, which sampling does not change on average" if unchanged else ""
         sentences.append(
             "Decided comparisons of two recommenders that come out wrong or equal in most samples, "
-            f"over all metrics{_without_unchanged(answer)}: {answer['wrong_of_all']} of "
-            f"{answer['decided_of_all']}."
+            f"over all metrics{but}: {answer['wrong_of_all']} of {answer['decided_of_all']}."
         )
         if undecided := answer["undecided_of_all"]:
             sentences.append(f"Comparisons that the exact ranks do not decide: {undecided}.")
     return " ".join(sentences)
-
-
-def _without_unchanged(answer: Mapping[str, Any]) -> str:
-    names = enumerated(answer["unchanged"])
-    return f" but {names}, which sampling does not change on average" if names else ""
 
 
 def corrections(answer: Mapping[str, Any]) -> str:
@@ -163,8 +159,8 @@ def corrections(answer: Mapping[str, Any]) -> str:
         if best["uncorrected_right"] is not None:
             shares.append(f"{100 * best['uncorrected_right']:.0f} % without a correction")
         said += (
-            " Decided pairs in the right order, over all samples and metrics"
-            f"{_without_unchanged(answer)}: {', '.join(shares)}."
+            " Decided pairs in the right order, over all samples and these metrics: "
+            f"{', '.join(shares)}."
         )
     return f"{said} One sees this only because the exact values are known."
 

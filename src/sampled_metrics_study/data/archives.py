@@ -101,18 +101,14 @@ def open_member(path: Path, member: str | None) -> io.BufferedReader:
         `advance`, a function that is called with the number of bytes of each read.
 
     Raises:
-        DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or
-            too large, or the number of matching entries is not one.
+        DataError: the file cannot be read; the archive is damaged, encrypted or too large, or the
+            number of matching entries is not one.
     """
     with reading(str(path)):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:  # an open entry keeps the file open
                 return io.BufferedReader(_open_entry(archive, path, member))
         beginning = _beginning(path)
-        if is_web_page(path):
-            raise DataError(
-                f"{path}: is a web page, not the data set; delete it and download it again"
-            )
         if beginning.startswith(b"\x1f\x8b"):
             return io.BufferedReader(_MemberStream(gzip.open(path), str(path), None))
         if beginning.startswith(b"PK") or path.suffix.lower() == ".zip":
