@@ -15,7 +15,6 @@ from sampled_metrics.ranking.split import Split, read_split
 from sampled_metrics_study.data.events import EventChunk, Events, binarize
 from sampled_metrics_study.data.split import (
     leave_last_out,
-    leave_users_out,
     shared_last_times,
     split_events,
     split_tables,
@@ -78,7 +77,7 @@ ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1))
             True,
             "global-time",
             "first",
-            "none of the 2 users has an event to train on and one to hold out",
+            "none of the 2 users has an event to hold out",
         ),
         (ROWS, False, "last-event", "first", "last-event needs .*strategy random-event"),
         (ROWS, False, "global-time", "first", r"^split\.strategy: global-time needs ti"),
@@ -203,13 +202,13 @@ def test_a_held_out_item_that_cannot_be_is_refused(held_out, says):
 
 def test_users_with_fewer_training_events_are_left_out():
     for min_events, users in ((1, [0, 10, 20]), (2, [0, 20]), (3, [20])):
-        left = leave_users_out(SPLIT, min_events)
+        left = split_events(EVENTS, "last-event", "first", RNG, min_training_events=min_events)
         assert left.user_ids.tolist() == users
         for kept_pairs, all_pairs in zip(pairs(left), pairs(SPLIT), strict=True):
             assert kept_pairs == {(user, item) for user, item in all_pairs if 10 * user in users}
         assert left.item_ids.tolist() == SPLIT.item_ids.tolist()  # all stay candidates
-    with pytest.raises(DataError, match=r"split.min_training_events"):
-        leave_users_out(SPLIT, 4)
+    with pytest.raises(DataError, match=r"4 \(min_training_events\)"):
+        split_events(EVENTS, "last-event", "first", RNG, min_training_events=4)
 
 
 def test_the_split_as_tables_for_other_programs():
