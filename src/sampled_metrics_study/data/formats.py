@@ -29,10 +29,12 @@ Column = str | int
 """Name of a column, or its position from 1 in a file without a header."""
 
 
-def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the JSON schema of the options of a format, where `column` is that of a column."""
-    types = column["type"] if isinstance(column["type"], list) else [column["type"]]
-    optional = {**column, "type": [*types, "null"], "default": None}
+_COLUMN = {"type": ["string", "integer"], "minLength": 1, "minimum": 1}
+_OPTIONAL = {**_COLUMN, "type": ["string", "integer", "null"], "default": None}
+
+
+def _options(**more: Any) -> dict[str, Any]:
+    """Return the JSON schema of the options of a format, with more than those of all formats."""
     properties = {
         **more,
         "columns": {
@@ -41,15 +43,15 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
             "additionalProperties": False,
             "required": ["user", "item"],
             "properties": {
-                "user": {"description": "The column of user ids.", **column},
-                "item": {"description": "The column of item ids.", **column},
+                "user": {"description": "The column of user ids.", **_COLUMN},
+                "item": {"description": "The column of item ids.", **_COLUMN},
                 "rating": {
                     "description": "The column of ratings; null if there is none.",
-                    **optional,
+                    **_OPTIONAL,
                 },
                 "timestamp": {
                     "description": "The column of timestamps; null if there is none.",
-                    **optional,
+                    **_OPTIONAL,
                 },
             },
         },
@@ -76,7 +78,7 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
             "additionalProperties": False,
             "required": ["column", "values"],
             "properties": {
-                "column": {"description": "The column.", **column},
+                "column": {"description": "The column.", **_COLUMN},
                 "values": {
                     "description": "Values of that column, as in the file.",
                     "type": "array",
@@ -105,9 +107,8 @@ def _schema(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict
     }
 
 
-_NAMED = _options({"type": "string", "minLength": 1})
-_NAMED_OR_NUMBERED = _options(
-    {"type": ["string", "integer"], "minLength": 1, "minimum": 1},
+_NAMED = _options()
+_DELIMITED = _options(
     separator={
         "description": "Separator of fields: a comma, semicolon, colon, bar, tab or space.",
         "type": "string",
@@ -333,7 +334,7 @@ FORMATS = {
         _csv,
         "csv or tsv, with or without a header; its names may have RecBole's types",
         "many",
-        options=_NAMED_OR_NUMBERED,
+        options=_DELIMITED,
     ),
     "json-lines": Format(
         json_rows,
