@@ -17,13 +17,13 @@ class Way(NamedTuple):
     header: str | None
     options: dict
 
-    def line(self, *fields: Any) -> str:
+    def line(self, *fields):
         return self.separator.join(map(str, fields)) + "\n"
 
-    def file(self, lines: list[str]) -> str:
+    def file(self, lines):
         return (f"{self.header}\n" if self.header else "") + "".join(lines)
 
-    def read(self, content: bytes) -> list[list]:
+    def read(self, content):
         """The events, as rows of user, item, rating, timestamp; ids are text."""
         chunks = list(formats.get(self.name).parse(io.BytesIO(content), "events", **self.options))
         rows = [
@@ -46,5 +46,5 @@ WAYS = [
 ]
 
 
-def expected(rows: list[Row]) -> list[tuple]:
+def expected(rows):
     return [(str(user), str(item), float(rating), when) for user, item, rating, when in rows]

@@ -1,17 +1,15 @@
-"""Events, ranks and scores, each wrong or unusual in one way.
+"""Events, each wrong or unusual in one way.
 
 They give the right numbers, or one line that says where.
 """
 
 import io
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 from ways_to_write_events import WAYS, Row, Way, expected
 
-from sampled_metrics import rank
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.events import binarize
@@ -108,27 +106,3 @@ def test_times_of_64_bits_beside_others_that_have_decimals() -> None:
     stream = io.BytesIO(way.file(lines).encode())
     with pytest.raises(DataError, match=r"timestamps are 2\^53 or more"):
         binarize(formats.get(way.name).parse(stream, "events", **way.options), 0)
-
-
-@pytest.mark.parametrize(
-    ("scores", "above", "tied"),
-    [
-        pytest.param(
-            [[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]],
-            [0, 1],
-            [1, 1],
-            id="the largest numbers",
-        ),
-        pytest.param(
-            [[math.inf, 1, 2, 0], [0, math.inf, 5, 5]],
-            [1, 0],
-            [0, 1],
-            id="infinite in training",
-        ),
-    ],
-)
-def test_scores_that_are_unusual(scores: list, above: list[int], tied: list[int]) -> None:
-    """Two users, four items, of which each has one in training: three candidates."""
-    table = rank(np.array(scores), np.array([[1, 0, 0, 0], [0, 1, 0, 0]]), [1, 3])
-    assert table.above.tolist() == above
-    assert table.tied.tolist() == tied

@@ -8,14 +8,6 @@ import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
 RELEVANCE = {"ann": {"x": 1}, "bob": {"z": 2}}
-LISTS = pd.DataFrame(
-    {
-        "user": ["ann", "ann", "bob", "bob"] * 2,
-        "item": ["x", "y", "y", "z"] * 2,
-        "score": [2, 1, 2, 1, 1, 2, 1, 2],
-        "seed": ["first"] * 4 + ["second"] * 4,
-    }
-)
 """The first seed has x first for ann, and z second for bob; the second the other way round."""
 
 
@@ -24,24 +16,18 @@ def lists(run=None, relevance=None):
     return sm.ranked_lists(run, relevance={"ann": {"film": 1}} if relevance is None else relevance)
 
 
-def cells(*values):
-    return pd.Series(values, dtype=object)
-
-
 # --- forms and names ---
 
 
 SCORED = pd.DataFrame({"user": list("aabb"), "item": [1, 2, 1, 2], "score": [0.1, 0.2, 0.3, 0.1]})
 SECOND = pd.DataFrame({"user": list("ab"), "item": [1, 2], "relevance": [1, 2]})
-PAIRS = ["user", "item"]
 
 
 @pytest.mark.parametrize(
     ("lists", "relevance"),
     [
         (SCORED.set_index("user"), SECOND.set_index("user")["item"]),
-        (SCORED.set_index(PAIRS)["score"], SECOND.set_index(PAIRS)["relevance"]),
-        (SCORED.set_index(PAIRS[::-1])["score"].rename("ncf"), SECOND.set_index("user")),
+        (SCORED.set_index(["item", "user"])["score"].rename("ncf"), SECOND.set_index("user")),
     ],
 )
 def test_lists_and_judged_items_by_an_index(lists, relevance):
@@ -50,21 +36,13 @@ def test_lists_and_judged_items_by_an_index(lists, relevance):
     assert sm.evaluate(table, metrics="mrr")["value"].tolist() == [0.5]
 
 
-def test_columns_may_have_usual_names():
-    for name in ("movieId", "item-id", "docid"):
-        judged = pd.DataFrame({"user": ["ann"], name: [1]})
-        assert lists(judged.assign(score=2), judged).grades.toarray().tolist() == [[1]]
-    run = {"user": ["ann", "ann"], "item": ["song", "film"], "score": [0.5, 0.9]}
-    assert lists(run).grades.toarray().tolist() == [[1]]
-
-
 ONE = pd.DataFrame({"user": ["ann"], "item": [1]})
 REFUSED_LISTS = [
-    ({"ann": ["film"]}, None, r"ann: lacks the column user, item .*; ranked lists.*\{user: \{item"),
-    (None, {"ann": ["film"], "bob": []}, r"relevance: is not a table: .*\{user: \{item"),
+    ({"ann": ["film"]}, None, "ann: lacks the column user"),
+    (None, {"ann": ["film"], "bob": []}, "relevance: is not a table"),
     (None, {"ann": {"film": 10**400}}, "relevance"),
-    (ONE.assign(item=cells([1]), score=2), None, "several values in a cell"),
-    ({"0.0": {"film": 0.9}}, {"0": {"film": 1}}, "such as '0.0', .* such as '0'"),
+    (ONE.assign(item=[[1]], score=2), None, "several values in a cell"),
+    ({"0.0": {"film": 0.9}}, {"0": {"film": 1}}, "'0.0'"),
 ]
 
 
@@ -107,16 +85,16 @@ def test_values_with_an_order_that_are_no_numbers_are_refused(read, kind):
         read(NO_NUMBERS[kind])
 
 
-# --- seeds ---
+def test_the_caller_names_the_columns_and_some_are_usual():
+    run = pd.DataFrame({"who": "ann", "what": ["x", "y"], "how": [1, 2]})
+    names = {"user_column": "who", "item_column": "what", "score_column": "how"}
+    for user, item in (("who", "what"), ("user", "movieId")):
+        judged = pd.DataFrame({user: ["ann"], item: ["x"]})
+        read = sm.ranked_lists(run, relevance=judged, **names)
+        assert read.grades.toarray().tolist() == [[0, 1]]
 
 
-def test_lists_have_seeds():
-    tables = sm.ranked_lists(LISTS, relevance=RELEVANCE, seeds="seed")
-    reciprocal_ranks = {
-        table.seed_name: table.outcome_values([sm.metric("mrr")]).values[0].tolist()
-        for table in tables
-    }
-    assert reciprocal_ranks == {"first": [1.0, 0.5], "second": [0.5, 1.0]}
+# --- seeds, groups and orders ---
 
 
 @pytest.mark.parametrize("reader", ["by", "seeds"])
@@ -134,7 +112,7 @@ def test_a_trec_file_of_two_runs_is_read_by_their_names(tmp_path, reader):
 
 
 def test_ranks_and_scores_of_other_orders_are_refused_unless_one_is_named():
-    lists = LISTS.drop(columns="seed")[:4].assign(rank=[2, 1, 1, 2])
+    lists = pd.DataFrame({"user": "ann", "item": ["x", "y"], "score": [2, 1], "rank": [2, 1]})
     with pytest.raises(sm.DataError, match="score_column"):
         sm.ranked_lists(lists, relevance=RELEVANCE)
     by_score = sm.ranked_lists(lists, relevance={"ann": {"x": 1}}, score_column="score")
@@ -142,44 +120,26 @@ def test_ranks_and_scores_of_other_orders_are_refused_unless_one_is_named():
     assert by_score.grades.toarray().tolist() == by_rank.grades.toarray().tolist() == [[1]]
 
 
-def test_the_caller_names_the_columns_of_lists_and_of_judged_items():
-    lists = LISTS.drop(columns="seed")[:4].set_axis(["who", "what", "how"], axis="columns")
-    names = {"user_column": "who", "item_column": "what", "score_column": "how"}
-    for judged in (
-        pd.DataFrame({"who": ["ann"], "what": ["y"]}),
-        pd.DataFrame({"user": ["ann"], "item": ["y"]}),
-    ):
-        read = sm.ranked_lists(lists, relevance=judged, **names)
-        assert read.grades.toarray().tolist() == [[0, 1]]
-
-
-# --- groups ---
-
-
-def test_a_user_in_two_groups_is_refused():
-    judged = pd.DataFrame({"user": ["a", "a", "b"], "item": ["i", "j", "i"], "g": ["1", "2", "1"]})
-    with pytest.raises((sm.ConfigError, DataError), match="group"):
-        sm.ranked_lists({"a": {"i": 1}}, relevance=judged, groups="g")
-
-
 def test_groups_are_those_of_the_judged_users():
     ages = ["young", "young", "old", "old"]
     judged = pd.DataFrame({"user": list("abcd"), "item": "i", "age": ages})
-    second = {"j": 2, "i": 1}
-    run = {"a": second, "b": second, "c": {"i": 1}, "d": {"i": 1}}
+    run = {"a": {"j": 2, "i": 1}, "b": {"j": 2, "i": 1}, "c": {"i": 1}, "d": {"i": 1}}
     lists = sm.ranked_lists(run, relevance=judged, groups="age")
     table = sm.evaluate(lists, groups=True, metrics="mrr")
-    by_group = dict(zip(table["group"], table["value"], strict=True))
-    assert by_group == {"all": 0.75, "young": 0.5, "old": 1.0}
+    assert table.set_index("group")["value"].to_dict() == {"all": 0.75, "young": 0.5, "old": 1}
+    other_group = judged[:1].assign(item="j", age="old")
+    with pytest.raises((sm.ConfigError, DataError), match="group"):
+        sm.ranked_lists(run, relevance=pd.concat([judged, other_group]), groups="age")
 
 
 # --- ids ---
 
 
-@pytest.mark.parametrize("argument", ["lists", "judged"])
-def test_floats_that_may_stand_for_several_ids_are_refused(argument):
+def test_floats_that_may_stand_for_several_ids_are_refused():
     """float64 has no 2^53 + 1."""
-    arguments = {"lists": {1: {3: 1.0}, 2: {3: 1.0}}, "judged": {1: {3: 1}, 2: {3: 1}}}
-    arguments[argument] = {1: {2.0**53: 1.0}, 2: {3.0: 1.0}}
+    items = {1: {3: 1.0}, 2: {3: 1.0}}
+    rounded = {1: {2.0**53: 1.0}, 2: {3.0: 1.0}}
     with pytest.raises(DataError, match=r"9007199254740992\.0"):
-        sm.ranked_lists(arguments["lists"], relevance=arguments["judged"])
+        lists(rounded, items)
+    with pytest.raises(DataError, match=r"9007199254740992\.0"):
+        lists(items, rounded)

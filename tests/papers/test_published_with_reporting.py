@@ -6,7 +6,7 @@ from matplotlib import pyplot
 import sampled_metrics as sm
 
 
-def test_each_interval_is_drawn_with_its_ends_in_words(tmp_path):
+def test_each_interval_is_drawn_with_its_ends_in_words():
     values = {"X": {"hr@10": 0.66}, "Y": {"hr@10": 0.40}}
     result = sm.published(values, negatives=100, candidates=3541, users=6040)
     axes = result.plot()
@@ -18,13 +18,4 @@ def test_each_interval_is_drawn_with_its_ends_in_words(tmp_path):
     assert drawn == [pytest.approx(row) for row in zip(result["low"], result["high"], strict=True)]
     ends = [f"{row.low:.4g} to {row.high:.4g}" for row in result.itertuples()]
     assert [text.get_text() for text in axes.texts] == ends
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["X", "Y"]
-    [legend] = axes.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "Decreasing",
-        "Free",
-        "Sampled (uncorrected)",
-    ]
     pyplot.close("all")
-    result.plot(tmp_path / "published.svg")
-    assert (tmp_path / "published.svg").stat().st_size > 1000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sampled_metrics.core.inference.means import LowerSide, mean_interval, threshold
+from sampled_metrics.core.inference.means import mean_interval
 from sampled_metrics.planning.variances import extreme_laws
 
 
@@ -15,14 +15,13 @@ def moments(law, values, largest=1.0):
     return mean, shares @ (points - mean) ** 2, shares.sum()
 
 
-@pytest.mark.parametrize("users", [1, 2, 3, 7, 14, 26, 33, 60])
+@pytest.mark.parametrize("users", [1, 2, 7, 20])
 def test_of_hits_are_those_of_the_interval_of_their_share(users):
     """The smallest and the largest p (1 - p) of a share p in its interval, by number of hits."""
     for hits in range(users + 1):
         values = np.repeat([0.0, 1.0], [users - hits, hits])
-        low, high = mean_interval(
-            np.array([0.0, 1.0]), np.array([users - hits, hits]), (0.0, 1.0), alpha=0.05
-        )
+        counts = np.array([users - hits, hits])
+        low, high = mean_interval(np.array([0.0, 1.0]), counts, (0.0, 1.0), alpha=0.05)
         narrow_law, wide_law = extreme_laws(values, 1.0, alpha=0.05)
         variances_at_ends = low * (1 - low), high * (1 - high)
         smallest = min(variances_at_ends)
@@ -57,15 +56,3 @@ def test_no_distribution_that_explains_values_as_well_has_a_smaller_or_a_larger_
         )
         assert best.success
         assert moments(law, values)[1] == pytest.approx(sign * best.fun, rel=1e-3)
-
-
-@pytest.mark.parametrize("values", [[0.0, 0.2, 0.2, 0.9], [0.5, 0.6, 0.7], [1.0, 1.0]])
-def test_the_law_of_an_end_has_its_mean_and_its_deviance(values):
-    distinct, counts = np.unique(values, return_counts=True)
-    side = LowerSide.from_values(distinct, counts, np.array([0.0, 1.0]))
-    shares, at_bound = side.law(0.05)
-    assert shares.sum() + at_bound == pytest.approx(1)
-    assert shares @ distinct == pytest.approx(side.end(0.05), abs=1e-9)
-    assert -counts @ np.log(shares / counts * counts.sum()) == pytest.approx(
-        threshold(0.05, side.deciding)
-    )

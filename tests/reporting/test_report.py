@@ -18,8 +18,8 @@ from sampled_metrics.core.evaluation.result import cell
 from sampled_metrics.core.ranks.reading import read_columns
 
 RNG = np.random.default_rng(3)
-A, B = (RNG.geometric(chance, 400).clip(max=500) for chance in (0.01, 0.03))
-A_SAMPLED, B_SAMPLED = (RNG.geometric(chance, 300).clip(max=11) for chance in (0.1, 0.4))
+A, B = (RNG.geometric(chance, 200).clip(max=500) for chance in (0.01, 0.03))
+A_SAMPLED, B_SAMPLED = (RNG.geometric(chance, 100).clip(max=11) for chance in (0.1, 0.4))
 METRICS = {"recall@10": "Recall@10", "auc": "AUC"}
 
 
@@ -31,13 +31,6 @@ def few_resamples():
         yield
 
 
-@pytest.fixture
-def no_figures(monkeypatch):
-    """Figures are not drawn, which takes most of the time."""
-    monkeypatch.setattr("sampled_metrics.reporting.figures.intervals", lambda _: [])
-    monkeypatch.setattr("sampled_metrics.reporting.report.inline_svg", lambda *_: "")
-
-
 @pytest.fixture(scope="module")
 def exact():
     return read_and.report({"a": A, "b": B}, candidates=500, metrics=[*METRICS])
@@ -46,7 +39,7 @@ def exact():
 @pytest.fixture(scope="module")
 def sampled():
     return read_and.report(
-        {"a": A_SAMPLED, "b": B_SAMPLED}, candidates=500, negatives=10, metrics=[*METRICS]
+        {"a": A_SAMPLED, "b": B_SAMPLED}, candidates=60, negatives=10, metrics=[*METRICS]
     )
 
 
@@ -58,62 +51,48 @@ def assert_rows(rows, result, columns):
     """Check that the page shows the numbers of a result."""
     assert len(rows) == len(result)
     for row, numbers in zip(rows, result.to_dict("records"), strict=True):
-        for heading, column in columns.items():
-            number = numbers[column]
-            # another order of the sums may round another way
-            if isinstance(number, float) and number == number:
-                assert float(row[heading]) == pytest.approx(number, abs=1e-4)
-            else:
-                assert row[heading] == cell(number)
+        assert [row[heading] for heading in columns] == [
+            cell(numbers[column]) for column in columns.values()
+        ]
 
 
 def test_exact_ranks_have_the_values_of_evaluate_and_compare(exact):
+    options = {"candidates": 500, "metrics": [*METRICS]}
+    columns = {"Recommender": "recommender", "Value": "value", "Low": "low", "High": "high"}
+    result = read_and.evaluate({"a": A, "b": B}, **options)
     for label, heading in METRICS.items():
-        rows = table(exact, heading)
-        assert [row["Recommender"] for row in rows] == ["a", "b"]
-        for row, ranks in zip(rows, (A, B), strict=True):
-            result = read_and.evaluate(ranks, candidates=500, metrics=label)
-            assert_rows(
-                [row], result, {"Value": "value", "Low": "low", "High": "high", "Users": "users"}
-            )
-    result = read_and.compare(A, B, candidates=500, metrics=[*METRICS], names=("a", "b"))
-    columns = {
-        "Value of a": "value_a",
-        "Value of b": "value_b",
-        "b - a": "difference",
-        "Low": "low",
-    }
-    assert_rows(
-        table(exact, "Comparison of a and b"), result, columns | {"Conclusion": "conclusion"}
-    )
+        assert_rows(table(exact, heading), result[result["metric"] == label], columns)
+    result = read_and.compare({"a": A, "b": B}, **options)
+    columns = {"Value of a": "value_a", "Value of b": "value_b", "b - a": "difference"}
+    columns |= {"Low": "low", "Conclusion": "conclusion"}
+    assert_rows(table(exact, "Comparison of a and b"), result, columns)
     for remark in result.remarks:
-        assert exact.count(html.escape(remark)) >= 1
+        assert html.escape(remark) in exact
     begins = '<p class="verdict">b is better than a on Recall@10 and AUC.</p>'
     assert exact.split("</h1>")[1].strip().startswith(begins)
-    assert exact.count("The 2 metrics are not adjusted for one another") == 1
     assert "sampled negatives" not in text_of(exact)
 
 
 def test_sampled_ranks_have_the_values_of_correct_and_say_what_was_read_and_is_assumed(sampled):
-    labels = ["decreasing", "free", "uncorrected", "bv-0.1", "mle"]
+    bounds = ["decreasing", "free"]
+    biased = ["uncorrected", "bv-0.1", "mle"]
     columns = {"Value": "value", "Low": "low", "High": "high", "Assumes": "assumes"}
-    for number, ranks in enumerate((A_SAMPLED, B_SAMPLED)):
-        result = read_and.correct(
-            ranks, candidates=500, negatives=10, estimators=labels, metrics=[*METRICS]
+    result = read_and.correct(
+        {"a": A_SAMPLED, "b": B_SAMPLED},
+        candidates=60,
+        negatives=10,
+        estimators=[*bounds, *biased],
+        metrics=[*METRICS],
+    )
+    for label, heading in METRICS.items():
+        rows = result[result["metric"] == label]
+        assert_rows(table(sampled, heading), rows[rows["estimator"].isin(bounds)], columns)
+        assert_rows(
+            table(sampled, f"{heading}, biased"), rows[rows["estimator"].isin(biased)], columns
         )
-        for label, heading in METRICS.items():
-            rows = result[result["metric"] == label]
-            bounds = table(sampled, heading)
-            biased = table(sampled, f"{heading}, biased")
-            assert_rows(bounds[2 * number : 2 * number + 2], rows[:2], columns)
-            assert_rows(biased[3 * number : 3 * number + 3], rows[2:], columns)
-    assert [row["Estimator"] for row in bounds[:2]] == ["Decreasing", "Free"]
-    assert [row["Estimator"] for row in biased[:3]] == ["Sampled (uncorrected)", "BV 0.1", "MLE"]
     assert table(sampled, "What was read")[1]["Negatives"] == "10"
     text = text_of(sampled)
     assert text.count("No bias is estimated for mle") == 1
-    assert "What sampled negatives would show" not in text
-    assert text.count("The uncorrected metric is another one") == 1
     assert text.count("The uncorrected AUC of a uniform") == 1
 
 
@@ -131,15 +110,13 @@ def test_escapes_every_name(tmp_path, monkeypatch):
     assert "0<b>.csv" in text_of(page)
 
 
-@pytest.mark.parametrize("kind", ["exact", "sampled"])
-def test_refers_to_nothing_outside_and_to_ids_that_are_there_once(kind, request):
-    page = request.getfixturevalue(kind)
-    assert "http" not in page
+def test_refers_to_nothing_outside_and_to_ids_that_are_there_once(sampled):
+    assert "http" not in sampled
     for way in ("<script", "<link", "<img", "<iframe", "@import", "src=", " on", "javascript"):
-        assert way not in re.sub(r">[^<]*<", "><", page.split("<body>")[1]), way
-    ids = re.findall(r'\bid="([^"]*)"', page)
+        assert way not in re.sub(r">[^<]*<", "><", sampled.split("<body>")[1]), way
+    ids = re.findall(r'\bid="([^"]*)"', sampled)
     assert len(ids) == len(set(ids)) > 100
-    targets = re.findall(r'href="([^"]*)"', page) + re.findall(r"url\(([^)]*)\)", page)
+    targets = re.findall(r'href="([^"]*)"', sampled) + re.findall(r"url\(([^)]*)\)", sampled)
     assert {*targets} <= {f"#{name}" for name in ids}
 
 
@@ -158,19 +135,16 @@ def test_of_many_recommenders_the_pairs_are_those_of_the_best(no_figures):
 
 def test_seeds_are_read_and_answer_for_new_runs_and_for_these(no_figures):
     rng = np.random.default_rng(1)
-    runs = [
-        pd.DataFrame({"rank": rng.integers(1, last, 100), "model": name, "seed": seed})
+    tables = {
+        name: [sm.exact_ranks(rng.integers(1, last, 100), candidates=50) for _ in range(2)]
         for name, last in {"X": 40, "Y": 10}.items()
-        for seed in (1, 2, 3)
-    ]
-    table_of_runs = pd.concat(runs).reset_index(names="user")
-    tables = sm.exact_ranks(table_of_runs, candidates=50, by="model", seeds="seed")
+    }
     page = sm.report(tables, metrics="recall@10")
     result = sm.evaluate(tables, metrics="recall@10")
     assert_rows(table(page, "Recall@10"), result, {"Value": "value", "Low": "low", "High": "high"})
     assert "Y is better than X on Recall@10 of new runs" in text_of(page)
     names = [row["Recommender"] for row in table(page, "What was read")]
-    assert names == [f"{name}, seed {seed}" for name in "XY" for seed in (1, 2, 3)]
+    assert names == [f"{name}, seed {seed}" for name in "XY" for seed in (1, 2)]
 
 
 def test_begins_with_a_reversal_by_group(no_figures):
@@ -183,5 +157,4 @@ def test_begins_with_a_reversal_by_group(no_figures):
     tables = sm.exact_ranks(data, candidates=50, groups="kind")
     page = sm.report(tables, groups=True, metrics="recall@10")
     beginning = text_of(page.split("<h2>")[0])
-    assert "Z is better than X on Recall@10." in beginning
     assert "Z is better than X in 1, and X is better than Z in 2." in beginning

@@ -47,6 +47,21 @@ def table_4_of(estimates):
     return tables.table_4(RANKS, estimates, expected_of(estimates))
 
 
+def test_what_was_studied_by_hand():
+    table = table_of([(5, 0, 2), (9, 1, 3), (11, 0, 0), (3, 0, 1)])
+    [row] = tables.studied({"P": table}).to_dict("records")
+    assert row.pop("remark").startswith("in 2 of 4 rows, half of the other candidates or more tie")
+    assert row == {
+        "recommender": "P",
+        "held_out_items": 4,
+        "mean_candidates": 7,
+        "fewest_candidates": 3,
+        "share_with_ties": 0.75,
+        "mean_share_tied": pytest.approx((2 / 4 + 3 / 8 + 0 + 1 / 2) / 4),
+        "half_tied": 2,
+    }
+
+
 def test_table_3_by_hand():
     """Of Y, one of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean."""
     estimates = {

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled import (
     EXACT_COUNTS,
-    IN_ORDER,
     ITEMS,
     SCORES,
     USERS,
@@ -28,22 +27,20 @@ from sampled_metrics.errors import DataError
 FRAME = pd.DataFrame(SCORES, index=USERS, columns=ITEMS)
 
 
-@pytest.mark.parametrize("case", [WITH_IDS, IN_ORDER])
+@settings(max_examples=8)
 @given(st.data())
-def test_values_of_every_form_are_those_of_the_definition(case: str, data: Any) -> None:
-    scores, training, held_out, _ = drawn_case(data.draw, case)
-    result = sm.validator(training, held_out, metrics="mrr", **ids_of_case(case))(scores)
-    assert by_user(result.ranks, result.ranks.above) == expected(case, EXACT_COUNTS)
+def test_values_of_every_form_are_those_of_the_definition(data: Any) -> None:
+    scores, training, held_out, _ = drawn_case(data.draw, WITH_IDS)
+    result = sm.validator(training, held_out, metrics="mrr", **ids_of_case(WITH_IDS))(scores)
+    assert by_user(result.ranks, result.ranks.above) == expected(WITH_IDS, EXACT_COUNTS)
     assert result.value == pytest.approx(np.mean([1 / (1 + count) for count in EXACT_COUNTS]))
 
 
 def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
     """Scores without labels may have their items in another order."""
     validate = sm.validator(FRAME * 0, pd.Series(ITEMS[: len(USERS)], index=USERS), metrics="mrr")
-    for scores in (FRAME.rename({"u9": "x"}), lambda block: FRAME[block].rename(columns={5: 6})):
-        with pytest.raises(DataError, match=r"user 'x'|item 6"):
-            validate(scores)
-    for unlabelled in (SCORES, lambda block: SCORES[block]):
-        with pytest.raises(DataError, match="labels"):
-            validate(unlabelled)
+    with pytest.raises(DataError, match="user 'x'"):
+        validate(FRAME.rename({"u9": "x"}))
+    with pytest.raises(DataError, match="labels"):
+        validate(lambda block: SCORES[block])
     assert validate(FRAME).epoch == 1
