@@ -8,6 +8,7 @@ from small_tables import table_of
 from study.read_tables import written
 
 from sampled_metrics_study import decided, tables
+from sampled_metrics_study.inputs import Inputs
 
 TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
 TABLE_4 = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
@@ -49,7 +50,7 @@ def table_4_of(estimates):
 
 def test_what_was_studied_by_hand():
     table = table_of([(5, 0, 2), (9, 1, 3), (11, 0, 0), (3, 0, 1)])
-    [row] = tables.studied({"P": table}).to_dict("records")
+    [row] = tables.studied(Inputs({}, ranks={"P": table})).to_dict("records")
     assert row.pop("remark").startswith("in 2 of 4 rows, half of the other candidates or more tie")
     assert row == {
         "recommender": "P",
