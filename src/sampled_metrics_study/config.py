@@ -88,6 +88,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
         ConfigError: a key is wrong, alone or with others.
     """
     check(config, schema)
+    properties = schema["properties"]
     for name, entry in config["recommenders"].items():
         check_recommender(entry, f"recommenders.{name}")
     config["recommenders"] = _with_seeds(config["recommenders"])
@@ -100,7 +101,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
             with _named(f"{where}."):
                 file_format.columns_by_role(**dataset["options"])
     _complete_split(config["split"])
-    reserved = schema["properties"]["study"]["items"]["not"]["enum"]
+    reserved = properties["study"]["items"]["not"]["enum"]
     written = [Path(results, name) for name in (*reserved, *config["study"])]
     for name in config["study"]:
         if name not in config["datasets"]:
@@ -108,6 +109,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any], results: str = "
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {known}")
         _check_ranks(name, config, written)
         _check_events(name, config, written)
+    _check_use_of_split(config, properties["split"]["properties"])
     CompareOptions.from_config(config).require_possible(metrics_by_label(config["metrics"]))
     estimators_by_label(config["estimators"])
     if (figure_6 := config["figures"]["figure-6"]) and figure_6["metric"] is None:
@@ -276,6 +278,17 @@ def _check_events(dataset_name: str, config: Mapping[str, Any], written: Sequenc
     if split is not None:
         users = split.user_ids[split.user]
         require_negatives(split.candidates, users, dataset_name, config)
+
+
+def _check_use_of_split(config: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Refuse options of the split if all datasets of the study have a split of their own."""
+    if not all(config["datasets"][name]["test"] for name in config["study"]):
+        return
+    for key, option in options.items():
+        if key != "min_training_events" and config["split"][key] != option["default"]:
+            raise ConfigError(
+                f"split.{key}: has no effect, as each dataset has a split of its own (test)"
+            )
 
 
 def _require_file(path: str, written: Sequence[Path]) -> None:

@@ -477,13 +477,15 @@ def test_the_paper_is_compared_with_its_own_data_alone(
     assert compared_with_paper(complete_config(user_config)) == compared
 
 
-def test_a_split_of_its_own_takes_the_fewest_training_events(tmp_path):
+def test_a_split_of_its_own_takes_no_options_of_the_split(tmp_path):
     path = tmp_path / "ratings.dat"
     path.write_text("1::2::3::4\n")
     dataset = {"format": "movielens-dat", "path": str(path), "test": str(path)}
     own = changed(LEAST, "datasets/mine", dataset)
     config = completed(own | {"split": {"min_training_events": 2}})
     assert config["split"]["min_training_events"] == 2
+    with pytest.raises(ConfigError, match=r"^split\.strategy"):
+        completed(own | {"split": {"strategy": "random-event"}})
 
 
 def test_ranks_of_a_dataset_keep_the_options_of_their_recommender():
