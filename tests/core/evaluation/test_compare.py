@@ -152,6 +152,21 @@ def test_the_best_alone_have_the_intervals_of_all_pairs(ranks):
     assert values_of_kinds(best, "family") == []
 
 
+def test_the_best_are_those_of_the_first_metric():
+    """Hits: 1 of 4, 2 of 4, 3 of 4. The fewer the hits, the better the ranks of the others."""
+    ranks = {
+        "few": [1, 11, 11, 11],
+        "some": [1, 1, 25, 25],
+        "many": [1, 1, 1, 50],
+    }
+    tables = sm.exact_ranks(ranks, candidates=50)
+    by_hits = sm.compare(tables, metrics=["recall@10", "auc"], best=2)
+    assert set(by_hits[["a", "b"]].to_numpy().ravel()) == {"some", "many"}
+    # AUC: 1 - 30 / 196, 1 - 48 / 196, 1 - 49 / 196
+    by_auc = sm.compare(tables, metrics=["auc", "recall@10"], best=2)
+    assert set(by_auc[["a", "b"]].to_numpy().ravel()) == {"few", "some"}
+
+
 # --- margins: intervals of b - (1 + d) a by definition; test_verdict.py has conclusions ---------
 
 HIT = 1

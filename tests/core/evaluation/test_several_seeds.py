@@ -83,6 +83,24 @@ def test_strict_bounds_hold_the_mean_of_these_seeds():
     assert "bounds-of-seeds" in {finding.kind for finding in result.findings}
 
 
+def test_of_several_seeds_the_least_supported_one_says_how_the_assumption_fits():
+    rng = np.random.default_rng(1)
+    users = np.arange(400)
+    options = {"metrics": "recall@10", "estimators": "decreasing"}
+    seeds = []
+    p_values = []
+    for _ in range(2):
+        ranks = {"user": users, "rank": 1 + rng.integers(0, 100, len(users)) ** 2 // 100}
+        seeds.append(sm.sampled_ranks(ranks, negatives=99, candidates=1000))
+        p_values += p_values_of(sm.correct(seeds[-1], **options))
+    assert len(set(p_values)) == 2
+    assert p_values_of(sm.correct(seeds, **options)) == [min(p_values)]
+
+
+def p_values_of(result):
+    return [finding.values["p_value"] for finding in result.findings if finding.kind == "supported"]
+
+
 def test_evaluate_and_correct_have_a_row_for_each_question():
     result = sm.evaluate({"B": TABLES["B"][0], "A": TABLES["A"]}, metrics="ap")
     assert result[["recommender", "inference"]].to_numpy().tolist() == [
