@@ -35,7 +35,7 @@ SIZES = {
     "adapters": Size(2_801, 3_500),
     "cli": Size(5_850, 5_500),
     "base": Size(5_567, 6_000),
-    STUDY: Size(51_922, 53_500),
+    STUDY: Size(51_922, 51_000),
 }
 """By package: the size at 61786d19, before inputs had one contract, and the limit."""
 NEW = Size(0, 15_000)
