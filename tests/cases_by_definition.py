@@ -3,19 +3,16 @@ definition.
 """
 
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 from ranked_by_argsort import by_definition
 
-from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.ranking import factors, rank
 
-DRAWN: dict[str, Any] = {
+DRAWN = {
     "seed": st.integers(0, 2**32 - 1),
     "users": st.integers(1, 12),
     "items": st.integers(1, 15),
@@ -32,7 +29,7 @@ class Case:
     them.
     """
 
-    def __init__(self, seed: int, users: int, items: int) -> None:
+    def __init__(self, seed, users, items):
         rng = np.random.default_rng(seed)
         chosen = rng.random((users, items)) < rng.choice([0.1, 0.4, 0.7], (users, 1))
         # of them, all, some or none are held out
@@ -55,7 +52,7 @@ class Case:
 
 
 @contextmanager
-def small_blocks(size: int, together: int) -> Iterator[pytest.MonkeyPatch]:
+def small_blocks(size, together):
     """Let ranks be counted in small blocks, and warn of no user without a held-out item."""
     with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -73,12 +70,12 @@ def small_blocks(size: int, together: int) -> Iterator[pytest.MonkeyPatch]:
 
 
 def require_definition(
-    ranked: Callable[..., ExactRanks],
-    case: Case,
-    scores: np.ndarray,
-    data: Any,
-    kind: Callable[[Any], Any],
-) -> None:
+    ranked,
+    case,
+    scores,
+    data,
+    kind,
+):
     """Ranks of all users, of a slice and of a choice of them are those of the definition."""
     users = len(case.training)
     expected = by_definition(scores, case.training, case.held_out)
@@ -92,7 +89,7 @@ def require_definition(
     assert rows_of_users(ranked(kind(chosen))) == [row for row in expected if row[0] in chosen]
 
 
-def rows_of_users(table: ExactRanks) -> list[tuple[int, int, int, int]]:
+def rows_of_users(table):
     """User, candidates, above and tied of each row, of users 100, 101, …"""
     columns = (table.user - 100, table.candidates, table.above, table.tied)
     return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -2,13 +2,9 @@
 the study has.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 # before numpy is imported: as many processes run as there are cores
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
@@ -16,9 +12,6 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 import pytest
 from hypothesis import HealthCheck, settings
 from taken_away import TAKEN_AWAY, skip_what_uses_it
-
-if TYPE_CHECKING:
-    from made_up_project import Project
 
 # a busy machine is no failure
 BUSY = {
@@ -33,14 +26,14 @@ if TAKEN_AWAY.exists():  # a copy without some packages
     skip_what_uses_it()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Begin with what takes longest, and look at the finished study once it is there, so that no
     process waits.
     """
 
     lookers = {item.path for item in items if "finished" in item.fixturenames}
 
-    def place(item: pytest.Item) -> int:
+    def place(item):
         if item.path.name == "test_run.py":  # makes the finished study
             return 0
         if item.path in lookers:
@@ -51,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
+def project(tmp_path):
     """A copy of the project in which nothing has run."""
     from made_up_project import copy_of_project  # of the study, which other tests do without
 
@@ -59,7 +52,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Project:
+def finished(tmp_path_factory, worker_id):
     """A copy in which the whole study has run, with ready-made ranks beside; tests only look at it,
     or dry-run.
 

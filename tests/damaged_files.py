@@ -1,14 +1,11 @@
 """Files that are damaged, and how readers have to refuse them."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 
 from sampled_metrics.errors import SampledMetricsError
 
 
-def require_that_damage_is_refused(path: Path, read: Any) -> None:
+def require_that_damage_is_refused(path, read):
     """Files with flipped bits, or cut off, are read or refused in a line with their name."""
     content = path.read_bytes()
     rng = np.random.default_rng(1)

@@ -6,7 +6,8 @@ from itertools import combinations, permutations, product
 from math import comb, factorial
 
 import numpy as np
-from scipy.special import xlogy
+from scipy import stats
+from scipy.special import gammaln
 
 
 def exact(n, m, replacement):
@@ -40,33 +41,21 @@ def enumerated(better, pool, draws, replacement):
     return [float(Fraction(count, sum(counts))) for count in counts]
 
 
+def log_comb(n, k):
+    """The logarithm of n choose k, which is 0 for k beyond 0 … n."""
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
 @cache
 def dense(n, m, replacement=False):
-    """P(x | r) of thousands of ranks, (n, m + 1), from sums of logarithms; to about 10 digits,
-    read-only.
-    """
-    # of factorials
-    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, max(n, m) + 1)))))
+    """P(x | r) of thousands of ranks, (n, m + 1), to about 10 digits; read-only."""
     x = np.arange(m + 1)
     better = np.arange(n)[:, np.newaxis]
     if replacement:
-        share = better / (n - 1)
-        chances = np.exp(
-            logs[m] - logs[x] - logs[m - x] + xlogy(x, share) + xlogy(m - x, 1 - share)
-        )
+        chances = stats.binom.pmf(x, m, better / (n - 1))
     else:
-        better_left = np.maximum(better - x, 0)
-        worse_left = np.maximum(n - 1 - better - (m - x), 0)
-        log_chances = (
-            logs[better]
-            - logs[x]
-            - logs[better_left]
-            + logs[n - 1 - better]
-            - logs[m - x]
-            - logs[worse_left]
-        )
-        log_chances -= logs[n - 1] - logs[m] - logs[n - 1 - m]
-        chances = np.exp(log_chances) * ((better >= x) & (n - 1 - better >= m - x))
+        ways = log_comb(better, x) + log_comb(n - 1 - better, m - x)
+        chances = np.exp(ways - log_comb(n - 1, m))
     chances.flags.writeable = False
     return chances
 

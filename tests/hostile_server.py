@@ -9,10 +9,9 @@ import ssl
 import struct
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 CONTENT = bytes(number * number % 251 for number in range(300_000))
 WEB_PAGE = b"<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>"
@@ -26,10 +25,10 @@ class Request:
     connection: socket.socket
     stopping: threading.Event
 
-    def send(self, data: bytes) -> None:
+    def send(self, data):
         self.connection.sendall(data)
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds):
         if self.stopping.wait(seconds):
             raise ConnectionError("the test is over")
 
@@ -43,7 +42,7 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, answers: list[Answer], context: ssl.SSLContext | None = None) -> None:
+    def __init__(self, answers, context=None):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers = answers
         self.context = context
@@ -53,14 +52,14 @@ class Server(socketserver.ThreadingTCPServer):
             f"{'https' if context else 'http'}://127.0.0.1:{self.server_address[1]}/ml-1m.zip"
         )
 
-    def handle_error(self, request, client_address) -> None:
+    def handle_error(self, request, client_address):
         pass  # clients that hang up are what is wanted
 
 
 class Handler(socketserver.BaseRequestHandler):
     server: Server
 
-    def handle(self) -> None:
+    def handle(self):
         connection = self.request
         connection.settimeout(60)
         if not self.server.context:
@@ -68,7 +67,7 @@ class Handler(socketserver.BaseRequestHandler):
         with self.server.context.wrap_socket(connection, server_side=True) as connection:
             return self.answer(connection)
 
-    def answer(self, connection: socket.socket) -> None:
+    def answer(self, connection):
         head = b""
         while b"\r\n\r\n" not in head:
             received = connection.recv(65536)
@@ -83,7 +82,7 @@ class Handler(socketserver.BaseRequestHandler):
 
 
 @contextmanager
-def serving(*answers: Answer, context: ssl.SSLContext | None = None) -> Iterator[Server]:
+def serving(*answers, context=None):
     server = Server(list(answers), context)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -96,71 +95,71 @@ def serving(*answers: Answer, context: ssl.SSLContext | None = None) -> Iterator
         server.server_close()
 
 
-def then(*answers: Answer) -> Answer:
-    def answer(request: Request) -> None:
+def then(*answers):
+    def answer(request):
         for part in answers:
             part(request)
 
     return answer
 
 
-def raw(data: bytes) -> Answer:
+def raw(data):
     return lambda request: request.send(data)
 
 
-def head_only(*fields: str, code: int = 200) -> Answer:
+def head_only(*fields, code=200):
     status_line = f"HTTP/1.1 {code} {REASONS.get(code, 'Something')}"
     return raw("\r\n".join([status_line, "Connection: close", *fields, "", ""]).encode("latin-1"))
 
 
-def status(code: int) -> Answer:
+def status(code):
     return head_only("Content-Length: 0", code=code)
 
 
-def whole(content: bytes, *fields: str) -> Answer:
+def whole(content, *fields):
     return then(head_only(f"Content-Length: {len(content)}", *fields), raw(content))
 
 
 honest = whole(CONTENT)
 
 
-def cut(size: int) -> Answer:
+def cut(size):
     """Less than announced."""
     return then(head_only(f"Content-Length: {len(CONTENT)}"), raw(CONTENT[:size]))
 
 
-def reset(request: Request) -> None:
+def reset(request):
     """Hang up so that the other side gets a reset."""
     request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     request.connection.close()
 
 
-def redirect(location: str) -> Answer:
+def redirect(location):
     return head_only(f"Location: {location}", "Content-Length: 0", code=302)
 
 
-def chunked(*parts: Answer) -> Answer:
+def chunked(*parts):
     return then(head_only("Transfer-Encoding: chunked"), *parts)
 
 
-def chunk(content: bytes, end: bytes = b"") -> Answer:
+def chunk(content, end=b""):
     return raw(b"%x\r\n%b\r\n%b" % (len(content), content, end))
 
 
-def endless(data: bytes) -> Answer:
+def endless(data):
     """The same bytes again and again."""
 
-    def answer(request: Request) -> None:
+    def answer(request):
         while not request.stopping.is_set():
             request.send(data)
 
     return answer
 
 
-def dripping(data: bytes, size: int = 1, seconds: float = 0.02) -> Answer:
+def dripping(data, size=1, seconds=0.02):
     """A few bytes at a time."""
 
-    def answer(request: Request) -> None:
+    def answer(request):
         for position in range(0, len(data), size):
             request.send(data[position : position + size])
             request.wait(seconds)
@@ -168,11 +167,11 @@ def dripping(data: bytes, size: int = 1, seconds: float = 0.02) -> Answer:
     return answer
 
 
-def stall(request: Request) -> None:
+def stall(request):
     request.wait(60)
 
 
-def certificate(folder: Path, subject: str, days: int = 2) -> tuple[Path, ssl.SSLContext]:
+def certificate(folder, subject, days=2):
     """Make a self-signed certificate and its key, and the context of a server; negative days make a
     lapsed one.
     """

@@ -5,8 +5,7 @@ A case is *labelled* (all matrices have labels, in any order), *with ids* (label
 places, beside user_ids and item_ids), or *in order* (places alone).
 """
 
-from collections.abc import Callable
-from typing import Any
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ NEGATIVES = [
 LABELLED, WITH_IDS, IN_ORDER = CASES = ("labelled", "with ids", "in order")
 
 
-def above(user: int, items: Any) -> int:
+def above(user, items):
     """How many of some items score above the held-out item of a user."""
     return sum(bool(SCORES[user, item] > SCORES[user, HELD_OUT[user]]) for item in items)
 
@@ -41,17 +40,17 @@ SAMPLED_COUNTS = [above(user, NEGATIVES[user]) for user in range(len(USERS))]
 EXACT = dict(zip(USERS, EXACT_COUNTS, strict=True))
 
 
-def expected(case: str, counts: list[int]) -> dict[Any, int]:
+def expected(case, counts):
     """The counts by user, as ranks of a case name users."""
     return dict(zip(range(len(USERS)) if case == IN_ORDER else USERS, counts, strict=True))
 
 
-def by_user(table: Any, values: Any) -> dict[Any, int]:
+def by_user(table, values):
     """The values of a table by user."""
     return dict(zip(table.user.tolist(), values.tolist(), strict=True))
 
 
-def shuffled(frame: Any, order: np.random.Generator) -> Any:
+def shuffled(frame, order):
     """A frame or a Series with its rows, and its columns, in another order."""
     rows = order.permutation(len(frame))
     return (
@@ -59,7 +58,7 @@ def shuffled(frame: Any, order: np.random.Generator) -> Any:
     )
 
 
-def matrix_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> dict[str, Any]:
+def matrix_forms(matrix, case, order):
     """A (users, items) matrix in every form."""
     frame = pd.DataFrame(matrix, index=USERS, columns=ITEMS)
     labelled = {
@@ -79,7 +78,7 @@ def matrix_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> d
     return {LABELLED: labelled, WITH_IDS: labelled | in_order, IN_ORDER: in_order}[case]
 
 
-def score_forms(case: str, order: np.random.Generator) -> dict[str, Any]:
+def score_forms(case, order):
     """The scores in every form."""
     frame = pd.DataFrame(SCORES, index=USERS, columns=ITEMS)
     places = pd.DataFrame(SCORES)
@@ -102,7 +101,7 @@ def score_forms(case: str, order: np.random.Generator) -> dict[str, Any]:
     return matrix_forms(SCORES, case, order) | more
 
 
-def pair_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> dict[str, Any]:
+def pair_forms(matrix, case, order):
     """Pairs in every form."""
     user, item = np.nonzero(matrix)
     names = {"user": user, "item": item}
@@ -119,7 +118,7 @@ def pair_forms(matrix: np.ndarray, case: str, order: np.random.Generator) -> dic
     }
 
 
-def held_out_forms(case: str, order: np.random.Generator) -> dict[str, Any]:
+def held_out_forms(case, order):
     """The held-out items in every form."""
     items = HELD_OUT if case == IN_ORDER else np.array(ITEMS)[HELD_OUT]
     users = range(len(USERS)) if case == IN_ORDER else USERS
@@ -130,7 +129,7 @@ def held_out_forms(case: str, order: np.random.Generator) -> dict[str, Any]:
     return pair_forms(IS_HELD_OUT, case, order) | forms
 
 
-def negative_forms(case: str) -> dict[str, Any]:
+def negative_forms(case):
     """Negatives in every form."""
     users = range(len(USERS)) if case == IN_ORDER else USERS
     items = np.arange(len(ITEMS)) if case == IN_ORDER else np.array(ITEMS)
@@ -142,7 +141,7 @@ def negative_forms(case: str) -> dict[str, Any]:
     return forms
 
 
-def ids_of_case(case: str) -> dict[str, Any]:
+def ids_of_case(case):
     """The options of a case."""
     places = {"user_ids": range(len(USERS)), "item_ids": range(len(ITEMS))}
     return {
@@ -152,21 +151,28 @@ def ids_of_case(case: str) -> dict[str, Any]:
     }[case]
 
 
-def drawn_form(draw: Callable[[Any], Any], forms: dict[str, Any]) -> Any:
+def drawn_form(draw, forms):
     """Any of some forms."""
     return forms[draw(st.sampled_from(sorted(forms)))]
 
 
-def drawn_case(
-    draw: Callable[[Any], Any], case: str = WITH_IDS
-) -> tuple[Any, Any, Any, dict[str, Any]]:
+@cache
+def forms_of(case, seed):
+    """Scores, training and held-out items in every form."""
+    order = np.random.default_rng(seed)
+    training = pair_forms(TRAINING, case, order)
+    return score_forms(case, order), training, held_out_forms(case, order)
+
+
+def drawn_case(draw, case=WITH_IDS):
     """Scores, training and held-out items of a case in any form, and its options."""
-    order = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    scores = drawn_form(draw, score_forms(case, order))
-    is_alone = callable(scores) or draw(st.booleans())  # whether nothing says how many there are
+    score, training, held_out = (
+        drawn_form(draw, forms) for forms in forms_of(case, draw(st.integers(0, 4)))
+    )
+    is_alone = callable(score) or draw(st.booleans())  # whether nothing says how many there are
     return (
-        scores,
-        drawn_form(draw, pair_forms(TRAINING, case, order)),
-        drawn_form(draw, held_out_forms(case, order)),
+        score,
+        training,
+        held_out,
         {} if case == IN_ORDER and not is_alone else ids_of_case(case),
     )

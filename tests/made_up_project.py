@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import yaml
 
@@ -40,7 +39,12 @@ STUDY = {
     "study": ["made-up"],
     "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
     "recommenders": {"X": X},
-    "sampling": {"negatives": 20, "repetitions": 10, "readings": ["default", "as-printed"]},
+    "sampling": {
+        "negatives": 20,
+        "repetitions": 10,
+        "readings": ["default", "as-printed"],
+        "verdicts": 2,
+    },
     "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
     "margin": "2%",
     "toy": {"repetitions": 20},
@@ -56,7 +60,7 @@ MORE = STUDY["recommenders"] | {
 """
 
 
-def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
+def ratings(users=60, items=90, seed=1):
     """Lines of a ratings.dat: popular items more often, 5 to 20 events a user, times with ties."""
     rng = random.Random(seed)
     lines = []
@@ -73,14 +77,14 @@ def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
     return "".join(dict.fromkeys(lines))
 
 
-def archive(path: Path, text: str) -> str:
+def archive(path, text):
     """Write a zip archive that holds ratings.dat, and return its sha256."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr(zipfile.ZipInfo("made-up/ratings.dat", (2020, 1, 1, 0, 0, 0)), text)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def write_ranks(path: Path) -> None:
+def write_ranks(path):
     """Write ranks of every user of the made-up dataset: above and tied are small numbers that
     differ.
     """
@@ -95,12 +99,12 @@ def write_ranks(path: Path) -> None:
     path.write_text("user,candidates,above,tied\n" + "".join(lines), encoding="utf-8")
 
 
-def complete_config(*configs: dict | Path) -> dict:
+def complete_config(*configs):
     """Return the config that workflow/rules/common.smk makes of such files over config.yaml, in the
     current folder.
     """
     layers = [layer if isinstance(layer, dict) else read_config(layer) for layer in configs]
-    config_of_study: dict = reduce(merged, layers, {})
+    config_of_study = reduce(merged, layers, {})
     stated = [layer["recommenders"] for layer in layers if layer.get("recommenders")]
     if stated:  # the last one alone, not merged with those before
         config_of_study["recommenders"] = copy.deepcopy(stated[-1])
@@ -109,7 +113,7 @@ def complete_config(*configs: dict | Path) -> dict:
     return config
 
 
-def run_script(name: str, **job: Any) -> list[str]:
+def run_script(name, **job):
     """Run a script of the workflow in this process and in the current folder.
 
     Args:
@@ -152,7 +156,7 @@ def run_script(name: str, **job: Any) -> list[str]:
     return []
 
 
-def split(config: dict, dataset: str) -> list[str]:
+def split(config, dataset):
     """Split a dataset of a complete config by the script, to split.npz; return the lines by which
     it refuses.
     """
@@ -173,7 +177,7 @@ def split(config: dict, dataset: str) -> list[str]:
     )
 
 
-def ranked(config: dict, dataset: str, name: str) -> None:
+def ranked(config, dataset, name):
     """Train a recommender of a complete config on split.npz, and rank with it, to NAME.npz and
     NAME.csv.gz.
     """
@@ -204,17 +208,17 @@ class Project:
 
     folder: Path
 
-    def configure(self, **changes: Any) -> None:
+    def configure(self, **changes):
         """Write study.yaml: the made-up dataset, sampling to match, and changes by top-level
         key.
         """
         (self.folder / "study.yaml").write_text(yaml.safe_dump(STUDY | changes), encoding="utf-8")
 
-    def copy(self, folder: Path) -> "Project":
+    def copy(self, folder):
         """Copy all files with their times, so that nothing of a finished study runs again there."""
         return Project(shutil.copytree(self.folder, folder, symlinks=True))
 
-    def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def snakemake(self, *arguments):
         """Run snakemake with the library of the copy; arguments come first, so that targets may be
         among them.
 
@@ -238,14 +242,14 @@ class Project:
             check=False,
         )
 
-    def planned(self) -> dict[str, str]:
+    def planned(self):
         """Return the number of jobs of each rule, by a dry run."""
         ran = self.snakemake("--cores", "1", "--dry-run")
         assert ran.returncode == 0, ran.stdout + ran.stderr
         jobs = (ran.stdout + ran.stderr).partition("Job stats:")[2]
         return dict(re.findall(r"^(\w+) +(\d+)$", jobs, re.MULTILINE))
 
-    def results(self, pattern: str) -> dict[str, bytes]:
+    def results(self, pattern):
         """Return the contents of result files by name."""
         paths = sorted((self.folder / "results").glob(pattern))
         return {
@@ -255,7 +259,7 @@ class Project:
         }
 
 
-def copy_of_project(folder: Path) -> Project:
+def copy_of_project(folder):
     for name in FILES:
         shutil.copy(ROOT / name, folder / name)
     for name in FOLDERS:

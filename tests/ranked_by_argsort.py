@@ -5,16 +5,15 @@ user's candidates.
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics.core.ranks.exact import ExactRanks
 from sampled_metrics.ranking.split import Split, pair_matrix
 
 
-def one_each(held_out, items: int) -> csr_array:
+def one_each(held_out, items):
     """A (users, items) matrix with the held-out item of each user."""
     return pair_matrix(np.arange(len(held_out)), np.asarray(held_out), (len(held_out), items))
 
 
-def split_of(training, held_out) -> Split:
+def split_of(training, held_out):
     """A split of (users, items) training, and of the same for held-out items, or one of each user.
 
     The users are 100, 101, …
@@ -28,7 +27,7 @@ def split_of(training, held_out) -> Split:
     return Split(csr_array(training), test, 100 + np.arange(users), np.arange(items))
 
 
-def by_definition(scores, training, held_out) -> list[tuple[int, int, int, int]]:
+def by_definition(scores, training, held_out):
     """User, candidates, above and tied of each held-out item, (users, items), by counting the
     candidates.
     """
@@ -46,7 +45,7 @@ def by_definition(scores, training, held_out) -> list[tuple[int, int, int, int]]
     return ranks
 
 
-def by_argsort(scores, training, held_out) -> list[tuple[int, int]]:
+def by_argsort(scores, training, held_out):
     """Above and tied of each user."""
     ranks = []
     for user, item in enumerate(held_out):
@@ -68,6 +67,6 @@ def added_in_order(users, items):
     return scores
 
 
-def rows(table: ExactRanks) -> list[tuple[int, int]]:
+def rows(table):
     """Above and tied of each user."""
     return list(zip(table.above.tolist(), table.tied.tolist(), strict=True))

@@ -13,6 +13,7 @@ is missing. With the core alone, the command goes, too."""
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
@@ -20,10 +21,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import grimp
 
 from sampled_metrics import _registry
 
@@ -54,54 +53,47 @@ def module_of(package: str) -> str:
     return package if package == STUDY else f"{LIBRARY}.{package}"
 
 
+def folder_of(package: str) -> Path:
+    """Return the folder of a package."""
+    return ROOT / "src" / module_of(package).replace(".", "/")
+
+
 def without(packages: set[str]) -> set[str]:
     """Return what goes when packages are taken away: they, and what is not loaded without them."""
-    graph = grimp.build_graph(LIBRARY, STUDY, exclude_type_checking_imports=True, cache_dir=None)
     gone = packages
-    while above := {
-        name
-        for name in {*PACKAGES, STUDY} - gone
-        if any(loads(graph, name, removed) for removed in gone)
-    }:
+    while above := {name for name in {*PACKAGES, STUDY} - gone if is_loaded_with(name, gone)}:
         gone = gone | above
     return gone
 
 
-def loads(graph: grimp.ImportGraph, package: str, loaded: str) -> bool:
-    """Return whether a package imports another one as soon as it is loaded, and not only in a
+def is_loaded_with(package: str, gone: set[str]) -> bool:
+    """Return whether a package imports one of others as soon as it is loaded, and not only in a
     function, its command or its figure.
     """
-    modules = {module_of(package), *graph.find_descendants(module_of(package))}
-    return any(
-        is_loaded_at_once(graph, module, imported)
-        for module in modules
-        if module.rpartition(".")[2] not in OPTIONAL
-        for imported in graph.find_modules_directly_imported_by(module)
-        if f"{imported}.".startswith(f"{module_of(loaded)}.")
-    )
+    paths = [path for path in folder_of(package).rglob("*.py") if path.stem not in OPTIONAL]
+    return any(has_import(ast.parse(path.read_bytes()).body, gone) for path in paths)
 
 
-def is_loaded_at_once(graph: grimp.ImportGraph, module: str, imported: str) -> bool:
-    """Return whether a module imports another one outside of its functions."""
-    path = ROOT / "src" / module.replace(".", "/")
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    lines = file.read_text(encoding="utf-8").splitlines()
-    details = graph.get_import_details(importer=module, imported=imported)
-    return any(not lines[detail["line_number"] - 1].startswith(" ") for detail in details)
+def has_import(nodes: Iterable[ast.AST], packages: set[str]) -> bool:
+    """Return whether there is an import from packages among the nodes of a syntax tree."""
+    names = [
+        f"{node.module}.{alias.name}."
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    starts = tuple(f"{module_of(package)}." for package in packages)
+    return any(name.startswith(starts) for name in names)
 
 
 def of_entries(packages: set[str]) -> Iterator[str]:
     """Yield the paths of the optional modules that import what is taken away, and of the script
     that runs one.
     """
-    graph = grimp.build_graph(LIBRARY, STUDY, exclude_type_checking_imports=True, cache_dir=None)
-    starts = tuple(f"{module_of(package)}." for package in packages)
-    for module in graph.modules:
-        name = module.rpartition(".")[2]
-        imported = graph.find_modules_directly_imported_by(module)
-        if name in OPTIONAL and any(path.startswith(starts) for path in imported):
-            yield f"src/{module.replace('.', '/')}.py"
-            yield f"scripts/{name}.py"
+    for path in (ROOT / "src").rglob("*.py"):
+        if path.stem in OPTIONAL and has_import(ast.walk(ast.parse(path.read_bytes())), packages):
+            yield str(path.relative_to(ROOT))
+            yield f"scripts/{path.stem}.py"
 
 
 def copy_without(packages: set[str], folder: Path) -> None:
@@ -120,7 +112,7 @@ def copy_without(packages: set[str], folder: Path) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     for package in packages:
-        shutil.rmtree(folder / "src" / module_of(package).replace(".", "/"))
+        shutil.rmtree(folder / folder_of(package).relative_to(ROOT))
         shutil.rmtree(folder / "tests" / ("study" if package == STUDY else package))
     for name in of_entries(packages):
         (folder / name).unlink(missing_ok=True)

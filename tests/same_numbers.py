@@ -92,20 +92,13 @@ def list_evaluations(rng: np.random.Generator) -> Iterator[Evaluation]:
     """Yield the evaluations of ranked lists."""
     import sampled_metrics as sm
 
-    items = {
-        name: np.argsort(rng.random((60, 40)), axis=1)[:, :10] for name in ("A", "B", "judged")
-    }
-    pairs = {
-        name: pd.DataFrame({"user": np.repeat(range(60), 10), "item": numbers.ravel()})
-        for name, numbers in items.items()
-    }
-    judged = pairs.pop("judged")
-    lists = {
-        name: sm.ranked_lists(
-            table.assign(rank=np.tile(np.arange(1, 11), 60)), relevance=judged[::3]
-        )
-        for name, table in pairs.items()
-    }
+    def first_ten() -> pd.DataFrame:
+        items = np.argsort(rng.random((60, 40)), axis=1)[:, :10]
+        frame = pd.DataFrame(items, columns=range(1, 11)).rename_axis("user")
+        return frame.reset_index().melt("user", var_name="rank", value_name="item")
+
+    judged = first_ten()[["user", "item"]][::3]
+    lists = {name: sm.ranked_lists(first_ten(), relevance=judged) for name in ("A", "B")}
     metrics = ["recall@10", "ndcg@10", "ap", "precision@5", "mrr"]
     yield "evaluate lists", partial(sm.evaluate, lists, metrics=metrics)
     yield "compare lists", partial(sm.compare, lists, metrics=metrics)

@@ -2,7 +2,6 @@
 
 import io
 
-import sampled_metrics as sm
 from sampled_metrics.core.ranks.exact import exact_ranks
 from sampled_metrics.core.ranks.reading import read_stream
 
@@ -10,13 +9,6 @@ from sampled_metrics.core.ranks.reading import read_stream
 def rank_table(ranks, candidates=None, **options):
     """Return exact ranks."""
     return exact_ranks(ranks, candidates=candidates, **options)
-
-
-def sampled_ranks(ranks, candidates=None, negatives=None, *, replacement=False):
-    """Return ranks among sampled negatives, checked."""
-    return sm.sampled_ranks(
-        ranks, candidates=candidates, negatives=negatives, replacement=replacement
-    )
 
 
 def parse_columns(content, name, separator=None):

@@ -15,7 +15,7 @@ TABLES = {
 }
 
 
-def threads_of_blas() -> set[int]:
+def threads_of_blas():
     return {
         library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
     }
@@ -24,10 +24,10 @@ def threads_of_blas() -> set[int]:
 class Seen:
     """Notes how many threads the libraries of linear algebra may take whenever it is used."""
 
-    def __init__(self) -> None:
-        self.threads: set[int] = set()
+    def __init__(self):
+        self.threads = set()
 
-    def metric(self) -> Metric:
+    def metric(self):
         def of_rank(rank, _):
             self.threads |= threads_of_blas()
             return 1 / np.asarray(rank)
@@ -52,7 +52,7 @@ def two_threads():
         assert 2 in threads_of_blas()
 
 
-def threads_seen(function) -> set[int]:
+def threads_seen(function):
     """Call a function with a `Seen` while two threads are allowed, and return how many it saw."""
     seen = Seen()
     with two_threads():

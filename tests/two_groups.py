@@ -15,7 +15,7 @@ from sampled_metrics.ranking.split import Split
 SIZES = (6, 8)
 
 
-def two_groups() -> Split:
+def two_groups():
     first_size, second_size = SIZES
     dense = np.zeros((first_size + second_size, first_size + second_size))
     dense[:first_size, :first_size] = 1 - np.eye(first_size)

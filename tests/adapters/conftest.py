@@ -10,7 +10,7 @@ from expected_ranks import ITEMS, USERS
 
 
 @pytest.fixture(scope="session")
-def events() -> pd.DataFrame:
+def events():
     rng = np.random.default_rng(0)
     popularity = np.arange(1, ITEMS + 1) / np.arange(1, ITEMS + 1).sum()
     rows = []
@@ -21,7 +21,7 @@ def events() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def split(events: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def split(events):
     """Training events, and each user's last event where its item is known from training."""
     last = events["time"] == events.groupby("user_id")["time"].transform("max")
     training = events[~last]

@@ -3,8 +3,6 @@
 They are read by numpy on the CPU, and counted on a device.
 """
 
-from typing import Any
-
 import numpy as np
 import pytest
 from docs_blocks import blocks
@@ -26,7 +24,7 @@ HELD_OUT = RNG.integers(ITEMS, size=USERS)
 TRAINING = (RNG.random((USERS, ITEMS)) < 0.1) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
 
 
-def array_of(library: str, array: np.ndarray) -> Any:
+def array_of(library, array):
     if library == "torch":
         torch = pytest.importorskip("torch", reason="torch is not installed")
         return torch.asarray(array, device="cuda" if torch.cuda.is_available() else "cpu")
@@ -37,7 +35,7 @@ def array_of(library: str, array: np.ndarray) -> Any:
 
 
 @pytest.fixture(params=["torch", "jax"])
-def on_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def on_device(request, monkeypatch):
     """A library whose arrays in the memory of the host are counted as those on a device."""
     monkeypatch.setattr(rank, "is_on_device", lambda array: not isinstance(array, np.ndarray))
     monkeypatch.setattr(
@@ -46,17 +44,14 @@ def on_device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return request.param
 
 
-def doubles(factors: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+def doubles(factors):
     return tuple(part.astype(np.float64) for part in factors)
 
 
 @pytest.mark.parametrize("d", [1, 40])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
-    """float32 products decide most ranks of such factors wrongly.
-
-    tests/ranking/test_device_factors.py shows it. Parameters of torch have gradients.
-    """
+def test_a_last_digit_decides(on_device, kind, d):
+    """Products in float32 decide most ranks of such factors wrongly."""
     digits = RNG.integers(-2, 3, (ITEMS, d)) * float(np.finfo(kind).eps)
     factors = (
         RNG.normal(size=(USERS, d)).astype(kind),
@@ -67,7 +62,7 @@ def test_a_last_digit_decides(on_device: str, kind: type, d: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float16, np.bool_])
-def test_scores_are_counted_in_their_own_type(on_device: str, kind: type) -> None:
+def test_scores_are_counted_in_their_own_type(on_device, kind):
     scores = (WHOLE[0] @ WHOLE[1].T).astype(kind)
     assert rows(sm.rank(array_of(on_device, scores), TRAINING, HELD_OUT)) == by_argsort(
         scores, TRAINING, HELD_OUT
@@ -75,17 +70,17 @@ def test_scores_are_counted_in_their_own_type(on_device: str, kind: type) -> Non
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_bfloat16(library: str) -> None:
+def test_bfloat16(library):
     """numpy lacks the type, so the arrays need the namespace on the CPU, too.
 
     The counts are those of its numbers.
     """
 
-    def short(array: np.ndarray) -> Any:
+    def short(array):
         single = array_of(library, array.astype(np.float32))
         return single.bfloat16() if library == "torch" else single.astype("bfloat16")
 
-    def read(array: Any) -> np.ndarray:
+    def read(array):
         return np.asarray(array.float().cpu() if library == "torch" else array.astype("float32"))
 
     factors = tuple(map(short, FACTORS))
@@ -95,7 +90,7 @@ def test_bfloat16(library: str) -> None:
     assert rows(sm.rank(scores, TRAINING, HELD_OUT)) == by_argsort(read(scores), TRAINING, HELD_OUT)
 
 
-def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -> None:
+def test_settings_that_make_products_less_exact_change_no_rank(on_device):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     factors = tuple(part.astype(np.float32) for part in FACTORS)
     expected = sm.rank(doubles(factors), TRAINING, HELD_OUT)
@@ -109,11 +104,11 @@ def test_settings_that_make_products_less_exact_change_no_rank(on_device: str) -
     assert table.to_frame().equals(expected.to_frame())
 
 
-def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_of_the_docs(capsys):
     """The page does not run it, as torch is not installed there."""
     pytest.importorskip("torch", reason="torch is not installed")
     [code] = blocks("how-to/rank.md", "py")
-    page: dict[str, Any] = {}
+    page = {}
     exec(blocks("how-to/rank.md", "python")[0], page)
     printed = capsys.readouterr().out.splitlines()
     exec(code, page)
@@ -123,7 +118,7 @@ def test_the_example_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_the_sequence_model_of_the_docs() -> None:
+def test_the_sequence_model_of_the_docs():
     """Its states are sums of whole numbers, so that nothing is rounded."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -131,13 +126,13 @@ def test_the_sequence_model_of_the_docs() -> None:
     embeddings[0] = 0
 
     class Sums(torch.nn.Module):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
             self.items = torch.nn.Embedding.from_pretrained(
                 torch.asarray(embeddings, dtype=torch.float32)
             )
 
-        def forward(self, sequences: Any) -> Any:
+        def forward(self, sequences):
             return self.items(sequences).cumsum(axis=1)
 
     sequences = RNG.integers(ITEMS + 1, size=(USERS, 5))

@@ -1,7 +1,5 @@
 """implicit: against the order in which it lists the items, and its own evaluation."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from expected_ranks import agrees
@@ -22,7 +20,7 @@ pytest.importorskip("implicit", reason="implicit is not installed")
         ("nearest_neighbours", "CosineRecommender", {"K": 4}),
     ],
 )
-def test_ranks(split, module: str, name: str, options: dict[str, Any]) -> None:
+def test_ranks(split, module, name, options):
     from implicit.evaluation import ranking_metrics_at_k
 
     events, test_events = split

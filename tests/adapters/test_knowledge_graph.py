@@ -38,7 +38,7 @@ def model(graphs):
     return example.trained(graphs[0], epochs=5)
 
 
-def test_ranks_among_all_are_those_of_pykeen(graphs, model) -> None:
+def test_ranks_among_all_are_those_of_pykeen(graphs, model):
     training, test = graphs
     exact = example.among_all(model, test, example.known_tails(test, [training]))
     theirs = RankBasedEvaluator(filtered=True, clear_on_finalize=False)
@@ -55,7 +55,7 @@ def test_ranks_among_all_are_those_of_pykeen(graphs, model) -> None:
     np.testing.assert_array_equal(exact.candidates, candidates)
 
 
-def test_all_stages_give_the_exact_metrics(graphs, model, monkeypatch) -> None:
+def test_all_stages_give_the_exact_metrics(graphs, model, monkeypatch):
     training, test = graphs
     known = example.known_tails(test, [training])
     exact = sm.evaluate(example.among_all(model, test, known), metrics=example.METRICS)
@@ -63,15 +63,11 @@ def test_all_stages_give_the_exact_metrics(graphs, model, monkeypatch) -> None:
     staged = example.in_stages(model, training, test, known)
     values = sm.evaluate(staged, metrics=example.METRICS)["value"]
     np.testing.assert_allclose(values, exact["value"], atol=1e-12)
-    assert staged.scores_per_user < exact_scores(test, known)
+    candidates_per_triple = test.num_entities - known.nnz / test.num_triples
+    assert staged.scores_per_user < candidates_per_triple
 
 
-def exact_scores(test, known) -> float:
-    """The candidates of a triple on average."""
-    return test.num_entities - known.nnz / test.num_triples
-
-
-def test_the_table_has_all_ways(graphs, model) -> None:
+def test_the_table_has_all_ways(graphs, model):
     training, test = graphs
     table = example.answers(model, training, test, [training])
     by_way = table[table["metric"] == "hit-rate@10"].set_index("ranks")
@@ -81,7 +77,7 @@ def test_the_table_has_all_ways(graphs, model) -> None:
     assert by_way.loc["50 negatives, uncorrected", "value"] > exact
 
 
-def test_the_page_shows_the_code_that_runs() -> None:
+def test_the_page_shows_the_code_that_runs():
     code = Path(example.__file__).read_text(encoding="utf-8")
     [shown] = blocks("how-to/knowledge-graphs.md", "py")
     assert shown in code

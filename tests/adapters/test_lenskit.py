@@ -13,14 +13,14 @@ pytest.importorskip("lenskit", reason="LensKit is not installed")
 
 
 @pytest.mark.parametrize("name", ["popularity", "ItemKNN", "iALS"])
-def test_ranks(split, name: str) -> None:
+def test_ranks(split, name):
     from lenskit import topn_pipeline
     from lenskit.als import ImplicitMFScorer
     from lenskit.basic import PopScorer
     from lenskit.batch import recommend
     from lenskit.data import ItemListCollection, from_interactions_df
     from lenskit.knn import ItemKNNScorer
-    from lenskit.metrics import NDCG, Recall, RecipRank, RunAnalysis
+    from lenskit.metrics import Recall, RecipRank, RunAnalysis
 
     training, test = split
     data = from_interactions_df(training)
@@ -47,20 +47,15 @@ def test_ranks(split, name: str) -> None:
 
     if not table.tied.any():
         analysis = RunAnalysis()
-        for metric in (Recall(5), RecipRank(5), NDCG(5)):
+        for metric in (Recall(5), RecipRank(5)):
             analysis.add_metric(metric)
         theirs = analysis.measure(lists, held_out).list_summary()["mean"]
         ours = sm.evaluate(table, metrics=["recall@5", "mrr@5"])["value"]
         np.testing.assert_allclose(ours, theirs[["Recall@5", "RecipRank@5"]], rtol=1e-6)
-        # LensKit's NDCG discounts from rank 3 on
-        gain = 1 / np.maximum(np.log2(table.above + 1), 1)
-        assert theirs["NDCG@5"] == pytest.approx(
-            np.where(table.above < 5, gain, 0).mean(), rel=1e-6
-        )
     assert table.tied.any() == (name != "iALS")
 
 
-def test_bad_test_items(split) -> None:
+def test_bad_test_items(split):
     from lenskit import topn_pipeline
     from lenskit.basic import PopScorer
     from lenskit.data import ItemListCollection, from_interactions_df

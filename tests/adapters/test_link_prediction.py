@@ -12,7 +12,7 @@ ROWS = 500
 M = 100
 
 
-def reciprocal_ranks(tool: str, positive: np.ndarray, negatives: np.ndarray) -> np.ndarray:
+def reciprocal_ranks(tool, positive, negatives):
     """The (rows,) reciprocal ranks of an evaluator, which are in float32."""
     scores = {"y_pred_pos": torch.tensor(positive), "y_pred_neg": torch.tensor(negatives)}
     if tool == "ogb":
@@ -24,13 +24,13 @@ def reciprocal_ranks(tool: str, positive: np.ndarray, negatives: np.ndarray) -> 
     return np.array([evaluator.eval(row | {"eval_metric": ["mrr"]})["mrr"] for row in rows])
 
 
-def in_double(reciprocal: np.ndarray) -> np.ndarray:
+def in_double(reciprocal):
     """Reciprocal ranks without the rounding to float32; ranks are whole numbers or halves."""
     return 2 / np.rint(2 / reciprocal.astype(np.float64))
 
 
 @pytest.mark.parametrize("tool", ["ogb", "tgb"])
-def test_mrr_without_ties(tool: str) -> None:
+def test_mrr_without_ties(tool):
     scores = np.random.default_rng(0).permutation(ROWS * (M + 1)).reshape(ROWS, M + 1) / 7
     positive = scores[:, 0] + 3000 * (np.arange(ROWS) % 2)
     ranks = sm.ranks_of_scores(positive, scores[:, 1:], candidates=1000).x + 1

@@ -1,8 +1,6 @@
 """RecBole: against the order in which it lists the items, and its own evaluations."""
 
 import functools
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,23 +16,18 @@ pytest.importorskip("recbole", reason="RecBole is not installed")
 IN_TRAINING = ("BPR", "LightGCN", "NeuMF", "SASRec", "MultiVAE")
 """Models that are validated by exact metrics while they are trained."""
 
-SMALL = {
-    "hidden_size": 8,
-    "inner_size": 8,
-    "n_heads": 1,
-    "MAX_ITEM_LIST_LENGTH": 10,
-    "train_neg_sample_args": None,
-}
-MODELS: dict[str, dict[str, Any]] = {
+WITHOUT_SAMPLES = {"train_neg_sample_args": None}
+SMALL = {"hidden_size": 8, "inner_size": 8, "n_heads": 1, "MAX_ITEM_LIST_LENGTH": 10}
+MODELS = {
     "BPR": {},
-    "MultiVAE": {"train_neg_sample_args": None},
+    "MultiVAE": WITHOUT_SAMPLES,
     "Pop": {},
-    "SASRec": SMALL,
+    "SASRec": SMALL | WITHOUT_SAMPLES,
 }
 
 
 @pytest.fixture
-def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def trainer_of(events, tmp_path, monkeypatch):
     """A function from a model, a mode of evaluation and more settings.
 
     It returns the trainer, and the training, validation and test data.
@@ -49,7 +42,7 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
     columns = {"user_id": "user_id:token", "item_id": "item_id:token", "time": "timestamp:float"}
     events.rename(columns=columns).to_csv(tmp_path / "made-up/made-up.inter", sep="\t", index=False)
 
-    def prepare(name: str, mode: str, split: dict[str, Any] | None = None, **more: Any):
+    def prepare(name, mode, split=None, **more):
         split = split or {"LS": "valid_and_test"}
         settings = {
             "data_path": str(tmp_path),
@@ -73,7 +66,7 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
         trainers.append(get_trainer(config["MODEL_TYPE"], config["model"])(config, model))
         return trainers[-1], training, validation, test
 
-    trainers: list[Any] = []
+    trainers = []
     yield prepare
     for trainer in trainers:
         trainer.tensorboard.close()  # its thread writes to a folder that pytest removes
@@ -83,7 +76,7 @@ def trainer_of(events: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def trained(trainer_of):
     """A function from a model and a mode of evaluation to (model, test data, trainer)."""
 
-    def train(*arguments: Any):
+    def train(*arguments):
         trainer, training, validation, test = trainer_of(*arguments)
         trainer.fit(training, validation, saved=False, show_progress=False)
         return trainer.model, test, trainer
@@ -91,7 +84,7 @@ def trained(trainer_of):
     return train
 
 
-def has_candidates(events: pd.DataFrame, name: str, table: pd.DataFrame) -> None:
+def has_candidates(events, name, table):
     """All items but the user's other events are candidates; of a sequential model, all items."""
     assert sorted(table["user"]) == sorted(f"u{user}" for user in range(USERS))
     others = events.groupby("user_id").size()[table["user"]].to_numpy() - 1
@@ -99,7 +92,7 @@ def has_candidates(events: pd.DataFrame, name: str, table: pd.DataFrame) -> None
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_ranks(events: pd.DataFrame, trained, name: str) -> None:
+def test_ranks(events, trained, name):
     from recbole.utils.case_study import full_sort_topk
 
     model, test, trainer = trained(name, "full")
@@ -117,7 +110,7 @@ def test_ranks(events: pd.DataFrame, trained, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
+def test_sampled_ranks(events, trained, name):
     """With the same draws as RecBole's own evaluation.
 
     Its sampler uses numpy's global random numbers.
@@ -126,12 +119,8 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
     np.random.seed(3)  # noqa: NPY002
     theirs = trainer.evaluate(test, load_best_model=False, show_progress=False)
     np.random.seed(3)  # noqa: NPY002
-    ranks = adapters.recbole.sampled_ranks(model, test)
-    table = ranks.to_frame()
+    table = adapters.recbole.sampled_ranks(model, test).to_frame()
     has_candidates(events, name, table)
-    assert (
-        sm.correct(ranks, metrics="recall@5", estimators="uncorrected")["value"].between(0, 1).all()
-    )
     if name == "Pop":
         several = []
         for seed in range(2):  # of the order of ties, with the same draws
@@ -147,7 +136,7 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
         np.testing.assert_allclose(ours, [theirs["recall@5"], theirs["mrr@20"]], rtol=1e-6)
 
 
-def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
+def test_it_draws_with_replacement_and_ranks_each_item_once(trained):
     """Of 10 draws from n - 1 items, a share (1 - (1 - 1/(n-1))^10) of the items is there.
 
     It is so on average over the seeds.
@@ -176,14 +165,14 @@ def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
         ),
     ],
 )
-def test_the_wrong_mode_is_refused(trainer_of, arguments: Any, ranks: Any, message: str) -> None:
+def test_the_wrong_mode_is_refused(trainer_of, arguments, ranks, message):
     trainer, *_, test = trainer_of(*arguments)
     with pytest.raises(sm.DataError, match=message):
         ranks(trainer.model, test)
 
 
 @pytest.mark.parametrize("name", IN_TRAINING)
-def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_exact_validation(trainer_of, monkeypatch, name):
     """The numbers of RecBole's full mode after each epoch, the same best epoch and test result."""
     import torch
     from scipy.sparse import dok_matrix
@@ -200,14 +189,14 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
         "epochs": 6,
     }
 
-    def fit(is_exact: bool):
+    def fit(is_exact):
         trainer, training, validation, test = trainer_of(name, "full", **every_metric)
         if is_exact:
             adapters.recbole.exact_validation(trainer)
         validate = trainer._valid_epoch
         results = []
 
-        def valid_epoch(*data: Any, **options: Any) -> Any:
+        def valid_epoch(*data, **options):
             results.append(validate(*data, **options))
             return results[-1]
 
@@ -222,14 +211,13 @@ def test_exact_validation(trainer_of, monkeypatch: pytest.MonkeyPatch, name: str
     pd.testing.assert_frame_equal(
         values, theirs, check_like=True, check_dtype=False, rtol=0, atol=1e-6
     )
-    assert values["ndcg@5"].argmax() == theirs["ndcg@5"].argmax()
     assert best == pytest.approx(their_best, abs=1e-6)
     np.testing.assert_allclose([*on_test.values()], [*their_test.values()], atol=1e-6)
     history = trainer.validator.history.query("metric == 'ndcg@5'")
     np.testing.assert_allclose(history["value"], theirs["ndcg@5"], atol=1e-6)
 
 
-def test_exact_validation_refuses_what_it_cannot_do(trainer_of) -> None:
+def test_exact_validation_refuses_what_it_cannot_do(trainer_of):
     trainer, *_ = trainer_of("BPR", "full", metrics=["Recall", "ItemCoverage"])
     with pytest.raises(sm.ConfigError, match="itemcoverage"):
         adapters.recbole.exact_validation(trainer)

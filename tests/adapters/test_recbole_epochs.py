@@ -32,13 +32,13 @@ class Trainer:
             self._valid_epoch(valid_data)
 
 
-def data_with(first_item: int) -> SimpleNamespace:
+def data_with(first_item):
     dataset = SimpleNamespace(uid_field="user", id2token=lambda field, users: users.astype(str))
     return SimpleNamespace(dataset=dataset, held_out=(np.arange(USERS) + first_item) % ITEMS)
 
 
 @pytest.fixture(autouse=True)
-def _without_recbole(monkeypatch: pytest.MonkeyPatch) -> None:
+def _without_recbole(monkeypatch):
     scores = np.random.default_rng(1).normal(size=(USERS, ITEMS))
     nothing = csr_array((USERS, ITEMS))
     module = adapters.recbole
@@ -48,7 +48,7 @@ def _without_recbole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_scores", lambda *_: lambda block: scores[block])
 
 
-def resumed(trainer: Trainer, start_epoch: int) -> Trainer:
+def resumed(trainer, start_epoch):
     again = Trainer()
     again.start_epoch = start_epoch
     adapters.recbole.exact_validation(again, state=trainer.validator.state_dict())
@@ -56,20 +56,20 @@ def resumed(trainer: Trainer, start_epoch: int) -> Trainer:
 
 
 @pytest.fixture
-def trainer() -> Trainer:
+def trainer():
     trainer = Trainer()
     adapters.recbole.exact_validation(trainer)
     return trainer
 
 
-def test_a_second_fit_counts_on(trainer: Trainer) -> None:
+def test_a_second_fit_counts_on(trainer):
     data = data_with(0)
     trainer.fit(data)
     trainer.fit(data)
     assert trainer.validator.history["epoch"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_state_is_for_the_first_validation_data(trainer: Trainer) -> None:
+def test_a_state_is_for_the_first_validation_data(trainer):
     data = data_with(0)
     trainer.fit(data)
     again = resumed(trainer, 3)
@@ -80,7 +80,7 @@ def test_a_state_is_for_the_first_validation_data(trainer: Trainer) -> None:
     assert again.validator.history["epoch"].tolist() == [5]
 
 
-def test_a_state_of_later_epochs_than_the_checkpoint_is_refused(trainer: Trainer) -> None:
+def test_a_state_of_later_epochs_than_the_checkpoint_is_refused(trainer):
     data = data_with(0)
     trainer.fit(data)
     with pytest.raises(sm.DataError, match="state: has epochs up to 3, and epoch 2 was trained"):

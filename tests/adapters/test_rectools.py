@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
 pytest.importorskip("rectools", reason="RecTools is not installed")
 
 
-def fitted(training: pd.DataFrame, name: str):
+def fitted(training, name):
     """Return a fitted model of RecTools and its dataset."""
     from implicit.nearest_neighbours import CosineRecommender
     from rectools import models
@@ -28,8 +28,8 @@ def fitted(training: pd.DataFrame, name: str):
 
 
 @pytest.mark.parametrize("name", ["EASE", "cosine", "popularity"])
-def test_ranks(split, name: str) -> None:
-    from rectools.metrics import MRR, NDCG, Recall, calc_metrics
+def test_ranks(split, name):
+    from rectools.metrics import MRR, Recall, calc_metrics
 
     training, test = split
     model, dataset = fitted(training, name)
@@ -50,14 +50,14 @@ def test_ranks(split, name: str) -> None:
 
     assert table.tied.any() == (name in ("cosine", "popularity"))
     if not table.tied.any():
-        metrics = {"recall@5": Recall(k=5), "mrr@5": MRR(k=5), "ndcg@5": NDCG(k=5)}
+        metrics = {"recall@5": Recall(k=5), "mrr@5": MRR(k=5)}
         theirs = calc_metrics(metrics, reco=listed, interactions=test)
         ours = sm.evaluate(table, metrics=["recall@5", "mrr@5"])["value"]
         np.testing.assert_allclose(ours, [theirs["recall@5"], theirs["mrr@5"]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["EASE", "cosine"])
-def test_sampled_ranks(split, name: str) -> None:
+def test_sampled_ranks(split, name):
     """With all candidates as negatives, the ranks are exact."""
     training, test = split
     model, dataset = fitted(training, name)

@@ -35,7 +35,7 @@ class Model:
     similarity_fn_name = "dot"
     model_card_data = SimpleNamespace(set_evaluation_metrics=lambda *_: None)
 
-    def __init__(self, noise: float) -> None:
+    def __init__(self, noise):
         rng = np.random.default_rng(0)
         documents = rng.normal(size=(len(CORPUS), 8))
         queries = np.stack([documents[numbers].sum(axis=0) for numbers in relevant_numbers()])
@@ -53,7 +53,7 @@ class Model:
         return queries @ documents.T
 
 
-def relevant_numbers() -> list[np.ndarray]:
+def relevant_numbers():
     """The numbers of one to four relevant documents of each query."""
     rng = np.random.default_rng(1)
     return [rng.choice(len(CORPUS), 1 + query % 4, replace=False) for query in range(len(QUERIES))]
@@ -70,7 +70,7 @@ def retrieval(**options):
     return evaluation.InformationRetrievalEvaluator(QUERIES, CORPUS, relevant, **options)
 
 
-def test_metrics_are_those_of_the_evaluator() -> None:
+def test_metrics_are_those_of_the_evaluator():
     evaluator = retrieval()
     theirs = evaluator(Model(1.0))
     lists = adapters.sentence_transformers.ranks(Model(1.0), evaluator)
@@ -82,7 +82,7 @@ def test_metrics_are_those_of_the_evaluator() -> None:
     assert evaluator(Model(1.0)) == theirs
 
 
-def test_a_validator_follows_the_calls() -> None:
+def test_a_validator_follows_the_calls():
     evaluator = retrieval()
     validator = adapters.sentence_transformers.validator(evaluator, epochs=4)
     returned = [evaluator(Model(noise), steps=100) for noise in (4.0, 1.0, 1.0)]
@@ -100,7 +100,7 @@ def test_a_validator_follows_the_calls() -> None:
     assert len(validator.history) == 4 * 3
 
 
-def test_a_state_goes_on_with_the_same_queries_alone() -> None:
+def test_a_state_goes_on_with_the_same_queries_alone():
     evaluator = retrieval()
     validator = adapters.sentence_transformers.validator(evaluator)
     evaluator(Model(4.0))
@@ -116,12 +116,12 @@ def test_a_state_goes_on_with_the_same_queries_alone() -> None:
 
 
 @pytest.mark.parametrize("label", ["mrr", "ndcg@200"])
-def test_lists_are_as_long_as_the_cut_off(label: str) -> None:
+def test_lists_are_as_long_as_the_cut_off(label):
     with pytest.raises(ConfigError, match=label):
         adapters.sentence_transformers.validator(retrieval(), metrics=label)
 
 
-def test_several_score_functions_are_refused() -> None:
+def test_several_score_functions_are_refused():
     functions = {"dot": Model(1.0).similarity, "again": Model(1.0).similarity}
     with pytest.raises(ConfigError, match="score_functions"):
         adapters.sentence_transformers.ranks(Model(1.0), retrieval(score_functions=functions))

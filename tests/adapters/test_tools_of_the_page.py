@@ -6,26 +6,23 @@ Cornac and PyKEEN: against the order in which they rank, and their own evaluatio
 """
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-from docs_blocks import blocks
+from docs_blocks import DOCS, blocks
 from expected_ranks import has_candidates
 from scipy.sparse import csr_matrix
 
 import sampled_metrics as sm
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the tools' own
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def of_page(name: str) -> Any:
+def of_page(name):
     """Return a function that docs/adapters.md defines."""
     [code] = [code for code in blocks("adapters.md", "py") if f"def {name}(" in code]
-    namespace: dict[str, Any] = {"np": np, "sm": sm}
+    namespace = {"np": np, "sm": sm}
     exec(code, namespace)
     return namespace[name]
 
@@ -34,7 +31,7 @@ def of_page(name: str) -> Any:
 
 
 @pytest.mark.parametrize("loss", ["bpr", "warp"])
-def test_lightfm(loss: str) -> None:
+def test_lightfm(loss):
     lightfm = pytest.importorskip("lightfm", reason="lightfm-next is not installed")
     from lightfm.evaluation import auc_score, reciprocal_rank
 
@@ -59,7 +56,7 @@ def test_lightfm(loss: str) -> None:
 # --- Cornac -------------------------------------------------------------------------------------
 
 
-def triples(events, rating: Any = lambda user, item: 1.0) -> list[tuple[str, str, float]]:
+def triples(events, rating=lambda user, item: 1.0):
     return [
         (row.user_id, row.item_id, rating(row.user_id, row.item_id)) for row in events.itertuples()
     ]
@@ -74,17 +71,15 @@ def triples(events, rating: Any = lambda user, item: 1.0) -> list[tuple[str, str
         ("MF", {"k": 4, "seed": 1}, False),
     ],
 )
-def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> None:
+def test_cornac(split, name, options, validation):
     cornac = pytest.importorskip("cornac", reason="Cornac is not installed")
     from cornac.eval_methods import BaseMethod, ranking_eval
 
     training, test = split
     parts = {"train_data": training, "test_data": test}
-    if validation:  # every tenth event of training
-        parts |= {
-            "train_data": training[training["time"] != 3],
-            "val_data": training[training["time"] == 3],
-        }
+    if validation:
+        is_validation = training["time"] == 3
+        parts |= {"train_data": training[~is_validation], "val_data": training[is_validation]}
     data = {key: triples(part) for key, part in parts.items()}
     method = BaseMethod.from_splits(**data, exclude_unknowns=True, verbose=False)
     model = getattr(cornac.models, name)(**options)
@@ -108,7 +103,7 @@ def test_cornac(split, name: str, options: dict[str, Any], validation: bool) -> 
         np.testing.assert_allclose(theirs, ours, rtol=1e-12)
 
 
-def test_ratings_below_the_threshold_do_not_count(split) -> None:
+def test_ratings_below_the_threshold_do_not_count(split):
     """As in Cornac.
 
     An item that the user rated below is a candidate, and a test item below is no test item.
@@ -134,7 +129,7 @@ def test_ratings_below_the_threshold_do_not_count(split) -> None:
     )
 
 
-def test_what_cornac_cannot_score_is_left_out() -> None:
+def test_what_cornac_cannot_score_is_left_out():
     """Users and items that are not in training, as with exclude_unknowns=False.
 
     They are given by objects of Cornac's shape.
@@ -160,7 +155,7 @@ def test_what_cornac_cannot_score_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("target", ["tail", "head"])
-def test_pykeen(target: str) -> None:
+def test_pykeen(target):
     """A model of 100 made-up triples of 15 entities: ranks and metrics."""
     pytest.importorskip("pykeen", reason="PyKEEN is not installed")
     from pykeen.evaluation import RankBasedEvaluator
@@ -203,9 +198,7 @@ def test_pykeen(target: str) -> None:
         ("how-to/validate.md", "Lightning", "lightning"),
     ],
 )
-def test_examples_run_and_print_what_the_page_shows(
-    page: str, title: str, tool: str, capsys
-) -> None:
+def test_examples_run_and_print_what_the_page_shows(page, title, tool, capsys):
     """Those of validate.md show nothing, as what a training prints differs by machine."""
     is_shown = page == "adapters.md"
     for module in (tool,) if is_shown else (tool, "torch"):
@@ -216,7 +209,7 @@ def test_examples_run_and_print_what_the_page_shows(
     examples = re.findall(
         r"^```py\n(.*?)^```\n(?:```text\n(.*?)^```$)?", section, re.MULTILINE | re.DOTALL
     )
-    namespace: dict[str, Any] = {"__name__": "of_page"}
+    namespace = {"__name__": "of_page"}
     assert examples
     for code, shown in examples:
         exec(code, namespace)

@@ -11,6 +11,6 @@ SCORES = [[0.5, None, -3.0, None], [2.0, 1.0, None, None], [-np.inf, None, 0.25,
 
 @pytest.mark.filterwarnings("ignore:.* held-out items score -inf")
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_unscored_items_tie_below_all_others(kind: type) -> None:
+def test_unscored_items_tie_below_all_others(kind):
     table = sm.rank(tied_below(np.array(SCORES, dtype=kind)), np.zeros((4, 4)), [1] * 4)
     assert (table.above.tolist(), table.tied.tolist()) == ([2, 1, 2, 0], [1, 0, 1, 3])

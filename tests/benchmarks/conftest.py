@@ -2,9 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -12,7 +10,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[Callable[[str], ModuleType]]:
+def script():
     """A function that imports a script by its name; the path and the modules are as before
     afterwards.
     """

@@ -28,7 +28,7 @@ def test_the_worst_hit_rate_of_25_users_is_the_sum_over_all_numbers_of_hits(enum
     assert miss == pytest.approx(0.0635, abs=5e-5)
 
 
-@pytest.mark.parametrize("users", [2, 5, 10, 20, 24, 25, 30, 100])
+@pytest.mark.parametrize("users", [2, 25, 100])
 def test_intervals_of_hit_rates_miss_at_most_as_documented(enumeration, users):
     miss, _ = enumeration.largest_miss_of_a_hit_rate(users)
     assert miss <= 0.0640

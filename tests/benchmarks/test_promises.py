@@ -18,27 +18,6 @@ def laws(benchmark):
     return benchmark.laws
 
 
-@pytest.mark.parametrize("shape", ["free", "decreasing"])
-def test_changed_laws_are_distributions_of_the_shape(laws, shape):
-    rng = np.random.default_rng(3)
-    n = 200
-    starts = [
-        start
-        for start in laws.starts(n, 50)
-        if laws.has_shape(laws.rank_probabilities(start, n), shape)
-    ]
-    law = starts[0]
-    different = set()
-    for _ in range(60):
-        law = laws.changed(law, shape, n, starts, rng)
-        probabilities = laws.rank_probabilities(law, n)
-        assert probabilities.min() >= 0
-        assert probabilities.sum() == pytest.approx(1)
-        assert laws.has_shape(probabilities, shape)
-        different.add(law)
-    assert len(different) > 30
-
-
 def test_drawn_ranks_have_the_law(benchmark, laws):
     """Within four standard errors."""
     users = 30_000
@@ -48,8 +27,6 @@ def test_drawn_ranks_have_the_law(benchmark, laws):
         shares = np.bincount(ranks, minlength=5)[1:] / len(ranks)
         chances = laws.rank_probabilities(side, 4)
         assert (np.abs(shares - chances) <= 4 * np.sqrt(chances * (1 - chances) / users)).all()
-    coupled = laws.Population(sides[:1], 1.0).draw(4, 100, 2, np.random.default_rng(1))
-    np.testing.assert_array_equal(coupled[0], coupled[1])
     seeds = benchmark.Promise("", None, 3000, recommenders=2, seeds=(40, 2), spread=0.5, n=4)
     ranks = seeds.draw(laws.Population(sides), np.random.default_rng(2))[:40]
     assert (ranks == 4).mean() == pytest.approx(1 / 6, abs=0.03)
@@ -71,10 +48,9 @@ def test_false_verdicts_are_counted(benchmark):
     assert is_false(promise, apart, (0.2, 0.2))
     assert is_false(promise, apart, (0.2, 0.1))
     with_margin = replace(promise, margin=0.1)
-    by_gap = {gap: is_false(with_margin, apart, (0, gap)) for gap in (0.05, 0.1, 0.2)}
-    assert by_gap == {0.05: True, 0.1: True, 0.2: False}
-    by_gap = {gap: is_false(with_margin, alike, (0, gap)) for gap in (0.05, 0.1, 0.2)}
-    assert by_gap == {0.05: False, 0.1: True, 0.2: True}
+    gaps = (0.05, 0.1, 0.2)
+    assert [is_false(with_margin, apart, (0, gap)) for gap in gaps] == [True, True, False]
+    assert [is_false(with_margin, alike, (0, gap)) for gap in gaps] == [False, True, True]
     in_a_group = [[80] * 30 + [1] * 30, [80] * 60]
     assert is_false(replace(promise, groups=(0.5, 0.5)), in_a_group, (0.1, 0.1))
 
@@ -88,11 +64,8 @@ def test_shares_are_of_all_statements(benchmark):
         benchmark.Statement(0.0, 0.1),
     ]
     tally = benchmark.tally(statements)
-    assert tally.wrong == 0.4
-    assert tally.missed == 0.4
-    assert tally.false_verdicts == 0.2
-    assert tally.refused == 0.2
-    assert tally.contradicted == 0.2
+    assert (tally.wrong, tally.missed) == (0.4, 0.4)
+    assert (tally.false_verdicts, tally.refused, tally.contradicted) == (0.2, 0.2, 0.2)
     estimates = [
         benchmark.Statement(value - 0.1, value + 0.1, value=value) for value in (0.4, 0.4, 0.4, 0.7)
     ]
@@ -113,35 +86,24 @@ def test_the_law_that_a_bad_interval_misses_is_found(benchmark):
     assert row["is_broken"]
 
 
-PLANS = ("plan, all candidates", "plan of stages, stages", "plan, bv-0.1")
-NAMES = [
-    "evaluate",
-    "evaluate staged",
-    "compare of 3",
-    "seeds 2 and 10",
-    "correct free",
-    "published hit rates free",
-    "drawn once, 3 times",
-    *(pytest.param(name, marks=pytest.mark.slow) for name in PLANS),
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_library_is_asked(benchmark, laws, name):
-    """Intervals of laws that are not extreme hold the truth in most of a few simulations."""
+@pytest.mark.parametrize(
+    "name",
+    [
+        "evaluate",
+        "evaluate staged",
+        "compare of 3",
+        "seeds 2 and 10",
+        "correct free",
+        "published hit rates free",
+        "drawn once, 3 times",
+    ],
+)
+def test_intervals_of_a_flat_law_hold_in_most_of_a_few_simulations(benchmark, laws, name):
     promise = next(promise for promise in benchmark.promises() if promise.name == name)
-    if name in PLANS:
-        m = min(promise.m, 20)
-        depth = min(promise.depth, 20.0)
-        promise = replace(promise, n=100, m=m, depth=depth, users=300, pilot=200)
-    else:
-        m = min(promise.m, 10)
-        depth = min(promise.depth, 100.0)
-        promise = replace(promise, n=100, m=m, depth=depth, users=60)
-    power = laws.whole("power", 0.9, 0.0)
-    steep = laws.whole("power", 1.05, 0.0)
+    m = min(promise.m, 10)
+    depth = min(promise.depth, 100.0)
+    promise = replace(promise, n=100, m=m, depth=depth, users=60)
     flat = laws.Population((laws.law(laws.ranks(1, 100)),) * min(promise.recommenders, 2))
-    population = laws.Population((power, steep)) if name in PLANS else flat
-    for tally in benchmark.simulate(promise, population, "fresh", 4, 0).values():
+    for tally in benchmark.simulate(promise, flat, "fresh", 4, 0).values():
         assert tally.refused == 0
-        assert tally.wrong <= 0.5 or name in PLANS
+        assert tally.wrong <= 0.5

@@ -5,12 +5,11 @@ It downloads no browser.
 
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = (
@@ -21,11 +20,7 @@ QUIET = [
     f"--disable-{what}"
     for what in ("background-networking", "component-update", "gpu", "quic", "sync")
 ]
-# Chromium as root has no other way; the pages are our own
-QUIET += [
-    "--no-first-run",
-    "--no-sandbox",
-]
+QUIET += ["--no-first-run", "--no-sandbox"]  # as root; the pages are our own
 
 
 @dataclass
@@ -37,43 +32,41 @@ class Visit:
     outside: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on(
-            "console",
-            lambda message: self.errors.append(message.text) if message.type == "error" else None,
-        )
-        self.page.on(
-            "request",
-            lambda request: self.outside.append(request.url) if _leaves(request) else None,
-        )
+        self.page.on("console", self.note_message)
+        self.page.on("request", self.note_request)
         self.page.on(
             "requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}")
         )
 
-    def open(self, path: Path, *, made_by: str = "") -> None:
+    def note_message(self, message):
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def note_request(self, request):
+        if request.url.split(":")[0] not in ("file", "data", "blob", "about"):
+            self.outside.append(request.url)
+
+    def open(self, path, *, made_by=""):
         """Open a file; skip the test if it is not there, and say what makes it."""
         if made_by and not path.is_file():
             pytest.skip(f"{path.name} is not there: {made_by}")
         self.page.goto(path.resolve().as_uri(), wait_until="load")
 
-    def as_printed(self) -> None:
+    def as_printed(self):
         """Show the page as wide as an A4 sheet with margins of a centimetre, at 96 dpi."""
         self.page.set_viewport_size({"width": 718, "height": 1047})
         self.page.emulate_media(media="print")
 
-    def assert_clean(self) -> None:
+    def assert_clean(self):
         assert self.errors == []
         assert self.outside == []
         assert self.failed == []
 
 
-def _leaves(request: Request) -> bool:
-    return request.url.split(":")[0] not in ("file", "data", "blob", "about")
-
-
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser():
     if CHROMIUM is None:
         pytest.skip(
             "no chromium here: install Debian's package chromium, or say where it is in CHROMIUM"
@@ -85,7 +78,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(params=WIDTHS)
-def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
+def visit(request, browser):
     """A fresh page, once as wide as a phone and once as a desktop."""
     width, height = WIDTHS[request.param]
     context = browser.new_context(viewport={"width": width, "height": height}, offline=True)

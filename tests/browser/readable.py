@@ -1,7 +1,5 @@
 """What it takes for a page to be readable, as javascript that returns what is wrong with it."""
 
-from playwright.sync_api import Frame, Page
-
 SMALLEST = 12  # px
 
 WIDER_THAN_THE_VIEWPORT = """() => {
@@ -52,12 +50,12 @@ TABLES_THAT_CANNOT_BE_READ = """smallest => {
 }"""
 
 
-def wrong_with_page(page: Page | Frame) -> list[str]:
+def wrong_with_page(page):
     """Say what reaches out of the viewport, and which images are missing."""
     return [*page.evaluate(WIDER_THAN_THE_VIEWPORT), *page.evaluate(IMAGES_THAT_DID_NOT_LOAD)]
 
 
-def wrong_with_tables(page: Page | Frame) -> list[str]:
+def wrong_with_tables(page):
     """Say which tables have cells that are cut off, too small or out of reach, or rows that lose
     their label.
     """

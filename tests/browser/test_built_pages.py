@@ -6,7 +6,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pandas as pd
 import pytest
-from conftest import ROOT, Visit
+from conftest import ROOT
 from readable import wrong_with_page, wrong_with_tables
 
 import sampled_metrics as sm
@@ -29,11 +29,11 @@ HIDDEN = (
 )
 
 
-def test_every_page_that_the_index_leads_to(visit: Visit) -> None:
+def test_every_page_that_the_index_leads_to(visit):
     visit.open(SITE / "index.html", made_by="make docs")
     pending = [(SITE / "index.html").resolve()]
     wrong = []
-    fragments: dict[Path, dict[str, Path]] = {pending[0]: {}}
+    fragments = {pending[0]: {}}
     for path in pending:
         visit.open(path)
         wrong += [f"{path.name}: {fault}" for fault in wrong_with_page(visit.page)]
@@ -60,7 +60,7 @@ def test_every_page_that_the_index_leads_to(visit: Visit) -> None:
     visit.assert_clean()
 
 
-def test_the_summary_can_be_read(visit: Visit) -> None:
+def test_the_summary_can_be_read(visit):
     visit.open(REPORT.with_name("summary.html"), made_by="make demo")
     assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
     visit.as_printed()
@@ -68,12 +68,12 @@ def test_the_summary_can_be_read(visit: Visit) -> None:
     visit.assert_clean()
 
 
-def exact() -> str:
+def exact():
     ranks = {name: sm.exact_ranks(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "XZ"}
     return sm.report(ranks, metrics=["recall@10", "auc"])
 
 
-def sampled() -> str:
+def sampled():
     ranks = {
         f"{name} with a longer name": pd.read_csv(ROOT / f"docs/examples/{name}.csv")[::20]
         for name in "xz"
@@ -82,25 +82,18 @@ def sampled() -> str:
 
 
 @pytest.fixture(scope="module", params=[exact, sampled])
-def page_of_command(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def page_of_command(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(request.param(), encoding="utf-8")
     return path
 
 
-def test_the_page_of_the_command_can_be_read_and_fits_a_sheet_of_paper(
-    visit: Visit, page_of_command: Path
-) -> None:
+def test_the_page_of_the_command_can_be_read_and_fits_a_sheet_of_paper(visit, page_of_command):
     visit.open(page_of_command)
     assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
     texts = visit.page.evaluate(TEXTS)
     assert len(texts) > 30
-    unreadable = [
-        (text, size, inside) for text, size, inside in texts if size < SMALLEST or not inside
-    ]
-    assert unreadable == []
+    assert [text for text, size, inside in texts if size < SMALLEST or not inside] == []
     visit.as_printed()
     assert wrong_with_page(visit.page) == []
     assert visit.page.evaluate(HIDDEN) <= 0

@@ -3,7 +3,6 @@
 import base64
 
 import pytest
-from conftest import Visit
 from playwright.sync_api import expect
 from readable import wrong_with_page, wrong_with_tables
 from test_built_pages import REPORT
@@ -17,14 +16,14 @@ SIZE = (
 
 
 @pytest.fixture
-def report(visit: Visit) -> Visit:
+def report(visit):
     visit.open(REPORT, made_by="make demo")
     return visit
 
 
 def test_it_opens_with_its_description_its_plan_and_its_categories_and_shows_a_result(
-    report: Visit,
-) -> None:
+    report,
+):
     page = report.page
     expect(page.locator(".document")).to_contain_text("On Sampled Metrics for Item Recommendation")
     expect(page.locator("#rulegraph canvas")).to_be_visible()
@@ -40,7 +39,7 @@ def test_it_opens_with_its_description_its_plan_and_its_categories_and_shows_a_r
     report.assert_clean()
 
 
-def test_every_result_is_listed_can_be_read_and_has_a_caption(report: Visit) -> None:
+def test_every_result_is_listed_can_be_read_and_has_a_caption(report):
     results = report.page.evaluate(RESULTS)
     paths = [path for path, *_ in results]
     assert sorted(report.page.evaluate(LISTED_PATHS)) == sorted(paths)

@@ -1,6 +1,7 @@
 """Metrics of one relevant item by hand and by Table 1, over ties by every order, and by labels."""
 
 import math
+import re
 from itertools import permutations
 
 import mpmath
@@ -153,13 +154,12 @@ def test_a_family_has_a_parameter_in_the_name():
 
 
 TYPED = {
-    **{"HR@10": "hit-rate@10", "Hit rate@5": "hit-rate@5", "hit_rate@5": "hit-rate@5", "MAP": "ap"},
-    **{
-        " recall@10\n": "recall@10",
-        "RBP 0.8@5": "rbp-0.8@5",
-        "rbp-.80@5": "rbp-0.8@5",
-        "rbp-8e-1@5": "rbp-0.8@5",
-    },
+    "HR@10": "hit-rate@10",
+    "Hit rate@5": "hit-rate@5",
+    "MAP": "ap",
+    " recall@10\n": "recall@10",
+    "RBP 0.8@5": "rbp-0.8@5",
+    "rbp-8e-1@5": "rbp-0.8@5",
 }
 
 
@@ -170,39 +170,26 @@ def test_takes_names_that_people_type_and_those_that_it_prints(typed):
     assert metric(typed).label == usual
 
 
-KNOWN = r"it may be recall@k.*ap or ap@k.*auc.*k a whole number from 1"
-
-
 @pytest.mark.parametrize(
-    ("label", "message"),
-    [
-        ("", "''"),
-        ("recall@0", "'recall@0'"),
-        ("auc@10", "'auc@10'"),
-        ("recall@05", "'recall@05'"),
-        ("recall@٣", KNOWN),
-        ("hr10", r"hr@10"),
-        ("Hit rate", r"Hit rate@10"),
-        ("rbp", r"'rbp' \(did you mean rbp-0.8\?\)"),
-        ("rbp-1.2.3", "'1.2.3'"),
-        ("rbp-1", "between 0 and 1"),
-        ("recall-0.8@10", "unknown metric 'recall-0.8@10'"),
-    ],
+    "label", ["", "recall@0", "auc@10", "recall@05", "recall@٣", "hr10", "Hit rate", "rbp"]
 )
-def test_refuses_a_label(label, message):
-    with pytest.raises(ConfigError, match=message):
+def test_refuses_a_label(label):
+    with pytest.raises(ConfigError, match=re.escape(repr(label))):
         metric(label)
 
 
-def test_refuses_two_names_of_one():
-    for names in (
-        ["hr@10", "hit-rate@10"],
-        ["map", "AP"],
-        ["recall@5", metric("recall@5")],
-        ["rbp-0.8", "rbp-0.80"],
-    ):
-        with pytest.raises(ConfigError, match=rf"^metrics: '{names[0]}'"):
-            metrics_by_label(names)
+@pytest.mark.parametrize(("label", "word"), [("rbp-1", "rbp"), ("rbp-1.2.3", "rbp"), (5, "label")])
+def test_refuses_a_parameter_of_a_family_and_what_is_no_label(label, word):
+    with pytest.raises(ConfigError, match=word):
+        metric(label)
+
+
+@pytest.mark.parametrize(
+    "names", [["hr@10", "hit-rate@10"], ["recall@5", metric("recall@5")], ["rbp-0.8", "rbp-0.80"]]
+)
+def test_refuses_two_names_of_one(names):
+    with pytest.raises(ConfigError, match=names[0]):
+        metrics_by_label(names)
 
 
 def test_metrics_of_ones_own_are_asked_for_ranks_that_occur_alone():

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import yaml
 from docs_blocks import ROOT, blocks
@@ -36,8 +35,8 @@ rank_by_model(read_model("model.npz"), split).write("ranks.csv")
 
 
 def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_first(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     shutil.copytree(
         ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
     )

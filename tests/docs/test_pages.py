@@ -6,7 +6,6 @@ pages.
 
 import re
 import runpy
-import shlex
 import sys
 from pathlib import Path
 
@@ -14,11 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
-from docutils import nodes
-from docutils.core import publish_doctree
-from docutils.parsers.rst.states import Inliner
 from made_up_project import complete_config
-from packaging.requirements import Requirement
 
 import sampled_metrics
 from sampled_metrics.core.evaluation.kinds import tables_of_kinds
@@ -50,7 +45,7 @@ ELSEWHERE = {
     "docs/workflow.md": [
         ".venv/bin/snakemake --cores 4 --set-threads",  # tests/study/workflow/test_run.py sets them
         "archive",  # not code
-        "train E on ml-1m failed",  # tests/study/workflow/test_jobs.py has such a failure
+        "train E on ml-1m failed",  # tests/study/workflow/test_run.py has such a failure
     ],
     # tests/adapters runs these where the other library is installed
     "docs/adapters.md": ["import numpy as np\n", "import torch"],
@@ -58,7 +53,7 @@ ELSEWHERE = {
     "docs/how-to/knowledge-graphs.md": ["python -m docs.examples", "def among_negatives"],
     # tests/adapters calls both functions with a model of fixed vectors
     "docs/how-to/dense-retrieval.md": ["from sampled_metrics import adapters", "lists = {"],
-    # its line of pip is test_recbole_is_installed_as_the_adapters_are_tested
+    # needs RecBole, torch and Lightning; test_tools_of_the_page.py has the examples
     "docs/how-to/validate.md": [
         "import torch",
         "import lightning",
@@ -90,15 +85,15 @@ SLOW += [
 """Pages that take 2 to 12 s; CI runs them."""
 
 
-def text_of(page: str) -> str:
+def text_of(page):
     return (ROOT / page).read_text(encoding="utf-8")
 
 
-def elsewhere(page: str, content: str) -> list[tuple[str, str]]:
+def elsewhere(page, content):
     return [(page, start) for start in ELSEWHERE.get(page, []) if content.startswith(start)]
 
 
-def is_run(page: str) -> bool:
+def is_run(page):
     return any(
         block.is_run for block in blocks_of(text_of(page)) if not elsewhere(page, block.content)
     )
@@ -112,11 +107,11 @@ def is_run(page: str) -> bool:
         if is_run(page)
     ],
 )
-def test_blocks_print_what_the_page_shows(page: str) -> None:
+def test_blocks_print_what_the_page_shows(page):
     assert with_outputs(text_of(page)) == text_of(page)
 
 
-def test_every_block_is_run_here_or_elsewhere() -> None:
+def test_every_block_is_run_here_or_elsewhere():
     seen = set()
     for page in pages():
         for block in blocks_of(text_of(page)):
@@ -132,9 +127,7 @@ def test_every_block_is_run_here_or_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("start", ["# study.yaml", "study: [ours]"])
-def test_a_config_is_complete_and_allowed(
-    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_config_is_complete_and_allowed(start, tmp_path, monkeypatch):
     [block] = [
         block
         for block in blocks_of(text_of("docs/own-study.md"))
@@ -147,27 +140,14 @@ def test_a_config_is_complete_and_allowed(
     complete_config(yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path))))
 
 
-def test_recbole_is_installed_as_the_adapters_are_tested() -> None:
-    """The versions of the line of pip hold those that tests/adapters runs with."""
-    locked = dict(re.findall(r"^([\w-]+)==(\S+)", text_of("envs/peers.lock"), flags=re.MULTILINE))
-    [line] = re.findall(
-        r"^pip install recbole (.*)$", text_of("docs/how-to/validate.md"), flags=re.MULTILINE
-    )
-    requirements = [Requirement(part) for part in shlex.split(line)]
-    assert {requirement.name for requirement in requirements} == {"numpy", "pandas"}
-    for requirement in requirements:
-        assert requirement.specifier.contains(locked[requirement.name])
-    assert f"RecBole {locked['recbole']} needs" in text_of("docs/how-to/validate.md")
-
-
-def test_links_lead_to_files_that_are_there() -> None:
+def test_links_lead_to_files_that_are_there():
     for page in pages():
         for link in re.findall(r"\]\(([^)#]+)\)", text_of(page)):
             assert "://" in link or (ROOT / page).parent.joinpath(link).exists(), (page, link)
 
 
-def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:
-    def contents(folder: Path) -> dict:
+def test_the_examples_are_what_the_script_makes(tmp_path):
+    def contents(folder):
         tables = {path.name: pd.read_parquet(path).to_dict() for path in folder.glob("*.parquet")}
         return tables | {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
@@ -175,7 +155,7 @@ def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:
     assert contents(tmp_path) == contents(DOCS / "examples")
 
 
-def test_the_numbers_of_what_scores_buy_are_those_of_the_run() -> None:
+def test_the_numbers_of_what_scores_buy_are_those_of_the_run():
     sys.path.append(str(ROOT))
     from docs.publish import budget_table
 
@@ -188,15 +168,21 @@ def test_the_numbers_of_what_scores_buy_are_those_of_the_run() -> None:
 REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 
 
-def test_every_public_function_and_class_is_listed_with_a_summary() -> None:
+@pytest.fixture(scope="module")
+def shown():
+    """The pages of the reference as the site shows them."""
     paths = [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]
-    listed = "".join(REFERENCE["filled"](path.read_text(encoding="utf-8")) for path in paths)
+    return {path.name: REFERENCE["filled"](path.read_text(encoding="utf-8")) for path in paths}
+
+
+def test_every_public_function_and_class_is_listed_with_a_summary(shown):
+    listed = "".join(shown.values())
     for name in sampled_metrics.__all__:
         is_listed = re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed)
         assert is_listed or name.endswith("Error") or name == "__version__", name
 
 
-def test_the_pages_of_the_reference_say_what_docstrings_say() -> None:
+def test_the_pages_of_the_reference_say_what_docstrings_say():
     paths = REFERENCE["pages_with_marks"]()
     assert [path.name for path in paths] == ["adapters.md", "functions.md", "modules.md"]
     for path in paths:
@@ -204,32 +190,16 @@ def test_the_pages_of_the_reference_say_what_docstrings_say() -> None:
         assert REFERENCE["written"](text) == text, "run `python docs/reference.py`"
 
 
-def test_the_pages_of_the_reference_list_the_options_formats_and_findings() -> None:
-    shown = REFERENCE["filled"](text_of("docs/reference/command.md"))
-    assert "--relevant-from FLOAT" in shown
-    assert shown.count("-h, --help") == shown.count("Usage: ")
-    shown = REFERENCE["filled"](text_of("docs/reference/datasets.md"))
-    rows = re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|", shown, re.MULTILINE)
-    assert rows == list(FORMATS)
-    shown = REFERENCE["filled"](text_of("docs/reference/findings.md"))
-    kinds = re.findall(r"^\| `([a-z-]+)` \| \S.* \|.*\|$", shown, re.MULTILINE)
+def test_the_pages_of_the_reference_list_the_options_formats_and_findings(shown):
+    assert "--relevant-from FLOAT" in shown["command.md"]
+    row = r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|"
+    assert re.findall(row, shown["datasets.md"], re.MULTILINE) == list(FORMATS)
+    row = r"^\| `([a-z-]+)` \| \S.* \|.*\|$"
+    kinds = re.findall(row, shown["findings.md"], re.MULTILINE)
     assert sorted(kinds) == sorted(kind.name for _, table in tables_of_kinds() for kind in table)
 
 
-def test_the_page_of_the_architecture_lists_each_package(tmp_path: Path) -> None:
+def test_the_page_of_the_architecture_lists_each_package():
     architecture = runpy.run_path(str(DOCS / "architecture.py"))
     listed = re.findall(r"^\| `(\w+)`", text_of("docs/architecture.md"), re.MULTILINE)
     assert set(architecture["files"]()) - set(listed) == {"base"}
-    architecture["draw"](tmp_path / "drawn.svg")
-    assert ">inference<" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
-
-
-def test_the_site_shows_labels_as_code_and_not_as_addresses(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # which the settings replace
-    monkeypatch.setattr(Inliner, "standalone_uri", Inliner.standalone_uri)
-    runpy.run_path(str(DOCS / "conf.py"))
-    page = publish_doctree("Metrics such as recall@10, and https://example.org.")
-    assert [node.astext() for node in page.findall(nodes.literal)] == ["recall@10"]
-    assert [node["refuri"] for node in page.findall(nodes.reference)] == ["https://example.org"]

@@ -22,19 +22,19 @@ SETTING = {
     ("text", "n"),
     [("3706", 3706), ("18345-26744", (18345, 26744)), ("1089 (mean; 1054-1093)", (1054, 1093))],
 )
-def test_reads_the_number_of_candidates(text, n) -> None:
+def test_reads_the_number_of_candidates(text, n):
     assert EVIDENCE["candidates_of"](text) == n
 
 
 @pytest.mark.parametrize(
     ("true", "is_held"), [("0.07", True), ("0.065", True), ("0.064", False), ("0.1", True)]
 )
-def test_an_interval_holds_a_number_that_is_written_so(true, is_held) -> None:
+def test_an_interval_holds_a_number_that_is_written_so(true, is_held):
     """From .0655 to .08: .065 is .0645 to .0655, and .1 is .05 to .15."""
     assert EVIDENCE["holds"](true, 0.0655, 0.08) is is_held
 
 
-def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
+def test_counts_turns_and_verdicts_and_names_what_contradicts():
     """AUC orders A and B rightly. By HR@1, A leads and B is better.
 
     C's exact HR@1 is above that of its sample.
@@ -51,9 +51,7 @@ def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
     )
     rows, counts = EVIDENCE["compared"](SETTING, cases)
     assert [row["holds_free"] for row in rows] == [True, True, True, True, False]
-    assert [row["contradiction"] for row in rows] == [""] * 4 + [
-        "true hr@1=0.400 beside sampled hr@1=0.100"
-    ]
+    assert [bool(row["contradiction"]) for row in rows] == [False, False, False, False, True]
     assert (counts["models"], counts["values"], counts["contradictions"]) == (3, 5, 1)
     assert (counts["pairs"], counts["turn"]) == (4, 3)
     # .3 and .1 may both be of .05
@@ -64,20 +62,12 @@ def test_counts_turns_and_verdicts_and_names_what_contradicts() -> None:
     )
 
 
-@pytest.mark.skipif(
-    not EVIDENCE["PRINTED"].exists(), reason="docs/evidence.py printed has not been run"
-)
-def test_the_table_has_every_covered_pair_and_what_its_intervals_hold() -> None:
+def test_the_table_has_every_covered_pair_and_what_its_intervals_hold():
     pairs = pd.read_csv(EVIDENCE["PAIRS"], dtype=str, keep_default_na=False)
     covered = pairs[EVIDENCE["is_covered"](pairs) & (pairs["full"] != "")]
-    table = pd.read_csv(
-        EVIDENCE["PRINTED"], dtype={"true": str, "sampled": str}, keep_default_na=False
-    )
+    table = pd.read_csv(EVIDENCE["PRINTED"], dtype={"true": str})
     assert sorted(table["true"]) == sorted(covered["full"])
-    true = table["true"].astype(float)
-    half = 0.5 * 10.0 ** -table["true"].str.partition(".")[2].str.len()
     for shape in ("free", "decreasing"):
-        low, high = (pd.to_numeric(table[f"{shape}_{end}"]) for end in ("low", "high"))
-        assert ((low <= true + half) & (true - half <= high)).equals(
-            table[f"holds_{shape}"].astype(bool)
-        )
+        columns = [table[name] for name in ("true", f"{shape}_low", f"{shape}_high")]
+        holds = [EVIDENCE["holds"](*row) for row in zip(*columns, strict=True)]
+        assert holds == table[f"holds_{shape}"].tolist()

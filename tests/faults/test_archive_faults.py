@@ -83,11 +83,10 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
         zipped(EVENTS, "link/ratings.dat", (b"/tmp", link("link"))),
         None,
     ),
-    "bytes before the archive (self-extracting)": (b"#!/bin/sh\n" * 50 + ZIP, None),
     "gzip in several parts": (gzip.compress(EVENTS[:5000]) + gzip.compress(EVENTS[5000:]), None),
     "a link in the file's place": (
         zipped(b"/etc/passwd", link("ratings.dat")),
-        "line 1: has 1 fields",
+        "line 1: there is no column 2",
     ),
     "a name twice": (zipped(EVENTS, "ratings.dat", (b"1::1::1::1\n", "ratings.dat")), "found 2"),
     "a name with a line end and a terminal's commands": (
@@ -104,19 +103,16 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
         declaring(2**32 - 2, EVENTS),
         "unpacks to 4294967294 bytes, more than",
     ),
-    "a damaged list of its files": (ZIP.replace(b"PK\x01\x02", b"PK\x01\x09"), "Bad magic number"),
     "a wrong checksum (CRC)": (STORED.replace(b"\n1999::", b"\n1998::"), "Bad CRC-32"),
     "another name in the list than at the file": (
         ZIP.replace(b"ratings.dat", b"matings.dat", 1),
         "differ",
     ),
-    "gzip cut off": (gzip.compress(EVENTS)[:-100], "ended before"),
     "gzip with a wrong checksum": (changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
     "lzma": (
         declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
         "compression is not supported",
     ),
-    "without the list of its files": (ZIP[: directory(ZIP)], "truncated"),
 }
 
 

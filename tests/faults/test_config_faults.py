@@ -1,12 +1,13 @@
 """Configs that are wrong or mean harm: refused in one line; no shell runs, nothing is written."""
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from made_up_project import ROOT, Project, complete_config, copy_of_project
+from made_up_project import ROOT, complete_config
 
 from sampled_metrics.errors import ConfigError
 
@@ -29,7 +30,6 @@ def ranks(path: str) -> str:
 
 REFUSED: dict[str, tuple[str, str]] = {
     "a dataset called $(touch pwned)": (named(COMMAND), "cannot be a name"),
-    "a dataset called ../../pwned": (named("../../pwned"), "cannot be a name"),
     "a dataset whose name ends in a line end": (named("made-up\n"), "cannot be a name"),
     "a dataset called provenance.json": (
         named("provenance.json"),
@@ -47,7 +47,6 @@ REFUSED: dict[str, tuple[str, str]] = {
         ),
         "line 5: aliases expand to more than 100,000 values",
     ),
-    "nothing but a remark": ("# of λ\n---\n", "must be a mapping of keys"),
     "text for the whole": ("study\n", "must be a mapping of keys, not a str"),
     "a file of ranks called $(touch pwned)": (ranks(COMMAND), "there is no file '$(touch pwned)'"),
     "a file among the results, which would be removed": (
@@ -55,14 +54,6 @@ REFUSED: dict[str, tuple[str, str]] = {
         "'results/made-up/claims.csv' is among the results of this study",
     ),
     "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "zero byte"),
-    "a checksum with a line end": (
-        dataset(md5="0" * 32 + "\n"),
-        "datasets.made-up.md5: ",
-    ),
-    "NaN": (
-        "recommenders: {X: {type: ease, regularization: .nan}}\n",
-        "regularization: nan is not of type 'number'",
-    ),
     "a Python object": (
         "seed: !!python/object/apply:os.system ['touch pwned']\n",
         "could not determine a constructor",
@@ -73,9 +64,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "can't decode"),
 }
-
-BY_SNAKEMAKE = {"a Python object", "bytes that are no UTF-8"}
-"""What snakemake itself reads first, and refuses in its own words."""
 
 
 @pytest.fixture
@@ -103,24 +91,18 @@ def test_refused(fault: str, study: Path) -> None:
     assert sorted(study.parent.iterdir()) == [study.with_name("made-up.zip"), study]
 
 
-@pytest.mark.parametrize("name", ["1", "on"])
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (
-            "recommenders: {NAME: {type: popularity}}\n",
-            "recommenders: {} cannot be a name",
-        ),
-        ("study: [NAME]\n", "study.0: {} cannot be the name of a dataset"),
+        ("recommenders: {1: {type: popularity}}\n", "recommenders: 1 cannot be a name"),
+        ("study: [on]\n", "study.0: True cannot be the name of a dataset"),
     ],
 )
 def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
-    text: str, says: str, name: str, study: Path
+    text: str, says: str, study: Path
 ) -> None:
-    with pytest.raises(ConfigError) as caught:
-        settled(study, text.replace("NAME", name))
-    value = yaml.safe_load(name)
-    assert str(caught.value).startswith(says.format(value))
+    with pytest.raises(ConfigError, match=f"^{says}"):
+        settled(study, text)
 
 
 @pytest.mark.parametrize(
@@ -147,52 +129,16 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
         ),
         pytest.param(f"seed: {2**128 - 1}\n", "seed", 2**128 - 1, id="128 bits"),
         pytest.param("\ufeffseed: 5\r\n", "seed", 5, id="a file of Windows"),
-        pytest.param('{"seed": 5, "metrics": ["ap"]}', "metrics", ["ap"], id="JSON"),
     ],
 )
 def test_accepted(text: str, key: str, value: Any, study: Path) -> None:
     assert settled(study, text)[key] == value
 
 
-@pytest.mark.slow
-def test_refused_by_the_workflow(tmp_path: Path) -> None:
-    """By a file of the study, and on the command line; a shell would run what is in the names."""
-    project = copy_of_project(tmp_path)
-    target = ("results/made-up/dataset.json", "--cores", "1")
-    runs = [(project.snakemake(*target, "--config", f'study=["{COMMAND}"]'), "study.0: ")]
-    for fault in (
-        f"a dataset called {COMMAND}",
-        f"a file of ranks called {COMMAND}",
-        *BY_SNAKEMAKE,
-    ):
-        text, says = REFUSED[fault]
-        (tmp_path / "study.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
-        runs.append((project.snakemake(*target), "" if fault in BY_SNAKEMAKE else says))
-    for process, says in runs:
-        assert process.returncode != 0
-        if says:
-            assert "Traceback" not in process.stdout + process.stderr
-            [line] = [line for line in process.stderr.splitlines() if line.startswith("error: ")]
-            assert says in line or "study.0: " in line
-    assert not (tmp_path / "results").exists()
-    assert not list(tmp_path.rglob("pwned*"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["$(touch pwned).zip", "-é 評.zip"])
-def test_a_file_with_such_a_name_is_read(name: str, project: Project) -> None:
-    (project.folder / "made-up.zip").rename(project.folder / name)
-    project.configure(datasets={"made-up": {"path": name, "format": "movielens-dat"}})
-    process = project.snakemake("results/made-up/split.npz", "--cores", "1")
-    assert process.returncode == 0, process.stdout + process.stderr
-    assert not list(project.folder.rglob("pwned*"))
-
-
 def test_no_rule_has_a_shell_command() -> None:
+    """So no shell runs what is in a name of a file."""
     for path in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-        assert not [
-            line
-            for line in lines
-            if line.startswith(("shell:", "run:", "shell(", "os.system", "subprocess"))
-        ]
+        text = path.read_text(encoding="utf-8")
+        assert not re.findall(
+            r"^\s*(?:shell:|run:|shell\(|os\.system|subprocess)", text, re.MULTILINE
+        )

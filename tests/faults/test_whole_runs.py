@@ -25,7 +25,6 @@ from typing import NamedTuple
 import psutil
 import pytest
 from made_up_project import Project, X, archive, copy_of_project, ratings
-from threadpoolctl import threadpool_info
 
 slow = pytest.mark.slow
 TARGETS = ("made-up/table-3.csv", "made-up/table-4.csv", "made-up/figure-5.csv", "toy/table-1.csv")
@@ -287,12 +286,6 @@ def test_the_same_bytes_in_every_table(
     assert tables_of(tmp_path, *arguments, cores=cores, env=env) == tables
 
 
-def has_kernels() -> bool:
-    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    has_openblas = any(library["internal_api"] == "openblas" for library in threadpool_info())
-    return has_openblas and " avx2 " in flags and "OPENBLAS_CORETYPE" not in os.environ
-
-
 # --- disks --------------------------------------------------------------------------------------
 
 
@@ -454,7 +447,6 @@ NOWHERE = "/proc/nowhere"  # is not there, and nobody can make it, root included
             {"HOME": NOWHERE, "TMPDIR": NOWHERE},
             id="no HOME nor TMPDIR that can be made",
         ),
-        pytest.param(r"", {"LC_ALL": "C"}, id="locale C"),
         # other routines of BLAS give other bytes, so what chooses them stays
         pytest.param(r"(?!PATH$|OPENBLAS_).*", {}, id="no environment but PATH"),
     ],

@@ -55,30 +55,22 @@ def test_pairs_that_are_stored_twice_are_training_items_once():
 
 
 CSR = sparse.csr_array(DENSE)
-PARTS = {
-    "indices": CSR.indices,
-    "indptr": CSR.indptr,
-    "data": CSR.data,
-    "shape": np.array(SHAPE),
-    "format": b"csr",
-}
-FILES = {
-    "an item beyond the last": {
-        "indices": np.where(CSR.indices == CSR.indices[0], 99, CSR.indices)
-    },
-    "rows that do not ascend": {"indptr": CSR.indptr[::-1]},
-    "no shape": {"shape": None},
-}
+FILE = {"indices": CSR.indices, "indptr": CSR.indptr, "data": CSR.data, "format": b"csr"}
 
 
-@pytest.mark.parametrize("fault", FILES)
-def test_a_file_that_holds_no_matrix_is_refused_in_one_line(fault, tmp_path):
-    parts = PARTS | FILES[fault]
-    arrays = {name: values for name, values in parts.items() if values is not None}
-    np.savez(tmp_path / "m.npz", **arrays)
-    with pytest.raises(DataError, match=r"m\.npz") as caught:
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"shape": SHAPE, "indices": CSR.indices + 99},
+        {"shape": SHAPE, "indptr": CSR.indptr[::-1]},
+        {},
+    ],
+    ids=["items beyond the last", "rows that do not ascend", "no shape"],
+)
+def test_a_file_that_holds_no_matrix_is_refused(parts, tmp_path):
+    np.savez(tmp_path / "m.npz", **(FILE | parts))
+    with pytest.raises(DataError, match=r"m\.npz"):
         read_array(str(tmp_path / "m.npz"))
-    assert "\n" not in str(caught.value)
 
 
 def test_objects_in_a_sparse_matrix_are_refused():

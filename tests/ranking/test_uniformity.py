@@ -44,7 +44,7 @@ def read(negatives, **options):
     return rank_among_negatives(scores, TRAINING, OWN[:, 0], negatives=negatives, **options)
 
 
-@pytest.mark.parametrize("repetitions", [25, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("repetitions", [10, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("replacement", [False, True])
 def test_uniform_negatives_of_each_user_raise_few_alarms_and_are_read_so(replacement, repetitions):
     rng = np.random.default_rng(1)

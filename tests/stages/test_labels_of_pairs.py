@@ -2,8 +2,6 @@
 ids.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from hypothesis import given
@@ -24,13 +22,13 @@ import sampled_metrics as sm
 
 
 @given(st.data())
-def test_staged_ranks_do_not_depend_on_the_order_of_labels(data: Any) -> None:
+def test_staged_ranks_do_not_depend_on_the_order_of_labels(data):
     _, training, held_out, _ = drawn_case(data.draw, WITH_IDS)
     order = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     row_of_user = {user: row for row, user in enumerate(USERS)}
     column_of_item = {item: column for column, item in enumerate(ITEMS)}
 
-    def score(users: Any, items: Any) -> Any:
+    def score(users, items):
         rows = [row_of_user[user] for user in users]
         columns = [column_of_item[item] for item in items]
         return SCORES[rows, columns]
@@ -50,10 +48,10 @@ def test_staged_ranks_do_not_depend_on_the_order_of_labels(data: Any) -> None:
     assert by_user(table, table.above) == EXACT
 
 
-def test_an_order_by_labels_decides_which_candidates_are_scored_first() -> None:
+def test_an_order_by_labels_decides_which_candidates_are_scored_first():
     scored_items = []
 
-    def score(users: Any, items: Any) -> Any:
+    def score(users, items):
         scored_items.extend(np.asarray(items).tolist())
         return np.zeros(len(users))
 

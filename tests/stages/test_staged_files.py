@@ -1,11 +1,10 @@
 """Files of staged ranks give what was written, and a damaged file is refused."""
 
-from dataclasses import fields
-
 import numpy as np
 import pandas as pd
 import pytest
 from damaged_files import require_that_damage_is_refused
+from same_tables import assert_same
 
 import sampled_metrics as sm
 
@@ -26,26 +25,10 @@ def ranks():
     )
 
 
-def assert_same(table, expected):
-    for field in fields(expected):
-        np.testing.assert_array_equal(
-            getattr(table, field.name), getattr(expected, field.name), field.name
-        )
-
-
 def test_give_what_was_written(ranks, tmp_path):
     ranks.write(tmp_path / "x.npz")
     assert_same(sm.StagedRanks.read(tmp_path / "x.npz"), ranks)
     assert_same(sm.read_ranks(tmp_path / "x.npz"), ranks)
-
-
-@pytest.mark.parametrize("depth", [None, 20, 32.5, np.inf])
-def test_keep_each_depth(tmp_path, depth):
-    scores = sm.Ranker(lambda users, items: SCORES[users, items], name="A")
-    table = sm.staged_ranks(
-        scores, np.zeros((60, 90)), np.arange(60), k=5, depth=depth, file=tmp_path / "x.npz"
-    )
-    assert_same(sm.StagedRanks.read(tmp_path / "x.npz"), table)
 
 
 def test_a_damaged_file_is_refused_or_gives_what_was_written(ranks, tmp_path):
@@ -102,12 +85,3 @@ def test_ids_of_any_type_are_the_same_users_from_a_file(ids, tmp_path):
     assert sm.compare({"a": ranks, "b": from_file}, metrics="recall@1")["users"].item() == 3
     with pytest.warns(UserWarning, match="reads"):
         sm.staged_ranks(*arguments, **options)
-
-
-def test_a_file_of_another_format_is_refused_and_left(ranks, tmp_path):
-    path = tmp_path / "old.sqlite"
-    path.write_bytes(b"SQLite")
-    for use in (sm.StagedRanks.read, ranks.write):
-        with pytest.raises(sm.ConfigError, match=r"npz"):
-            use(path)
-    assert path.read_bytes() == b"SQLite"

@@ -2,8 +2,6 @@
 seen.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 from user_values import USERS, places, require_difference, require_within_bounds, table_of, values
@@ -34,13 +32,24 @@ def test_places_are_not_known():
     assert np.isnan(places(staged(), of=values(staged()))).all()
 
 
+@pytest.mark.filterwarnings("ignore:depth=")
 def test_of_staged_ranks_without_a_completed_user_have_the_bound_of_those_who_were_not_seen():
     """No user of 40 was completed, so each value is 0.
 
     With a share p of users who have 1 / P, (1 - p)^40 is .025.
     """
     scores = np.random.default_rng(1).random((40, 900))
-    runs = (staged_without_warning(scores, seed) for seed in range(99))
+    runs = (
+        sm.staged_ranks(
+            lambda users, items: scores[users, items],
+            np.zeros((40, 900)),
+            np.full(40, 7),
+            k=5,
+            depth=40,
+            seed=seed,
+        )
+        for seed in range(99)
+    )
     ranks = next(run for run in runs if not run.completed_users)
     user_values = values(ranks)
     assert not user_values.low.any()
@@ -52,26 +61,11 @@ def test_of_staged_ranks_without_a_completed_user_have_the_bound_of_those_who_we
     assert interval.p_value.tolist() == [1, 1]
 
 
-def staged_without_warning(scores, seed):
-    training = np.zeros((40, 900))
-    held_out = np.full(40, 7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of few completed users
-        return sm.staged_ranks(
-            lambda users, items: scores[users, items], training, held_out, k=5, depth=40, seed=seed
-        )
-
-
-def test_completed_items_that_tie_with_all_candidates_are_counted_wherever_the_ranks_come_from():
+def test_completed_items_that_tie_with_all_candidates_are_counted_in_joined_ranks_too():
     scores = np.random.default_rng(1).random((60, 300))
     scores[::3] = 0.5
-
-    def counted(table):
-        [finding] = table.findings
-        return finding.kind, finding.values["rows"]
-
-    def ranks(users=None):
-        return sm.staged_ranks(
+    parts = [
+        sm.staged_ranks(
             lambda users, items: scores[users, items],
             np.zeros((60, 300)),
             np.full(60, 7),
@@ -79,10 +73,10 @@ def test_completed_items_that_tie_with_all_candidates_are_counted_wherever_the_r
             depth=None,
             users=users,
         )
-
-    known = ranks()
-    assert counted(known) == ("all-tied", 20)
-    parts = [ranks(slice(start, start + 30)) for start in (0, 30)]
-    assert counted(sm.StagedRanks.concat(parts)) == ("all-tied", 20)
+        for users in (slice(30), slice(30, 60))
+    ]
+    known = sm.StagedRanks.concat(parts)
     shallow = known.at_depth(40)
-    assert counted(shallow) == ("all-tied", shallow.complete[::3].sum())
+    for ranks, rows in ((parts[0], 10), (known, 20), (shallow, shallow.complete[::3].sum())):
+        [finding] = ranks.findings
+        assert (finding.kind, finding.values["rows"]) == ("all-tied", rows)

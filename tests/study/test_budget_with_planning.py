@@ -83,13 +83,9 @@ def test_the_figure_has_the_numbers(both):
     )
     rows = widths[(widths["recommender"] == "A") & (widths["estimator"] == "free")]
     np.testing.assert_array_equal(line.get_xydata(), np.c_[rows["scores"], 100 * rows["width"]])
-    # the bars of the chances of the first way that has chances which the pilot knows
+    # the bars of the chances of the first way of which the pilot knows them
     ends = figure.axes[2].collections[0].get_segments()
-    known = chances.dropna(subset="decided")
-    names = known["way"].where(known["way"] != "negatives", known["estimator"])
-    name_of_line = next(name for name in budget.WAYS if name in set(names))
-    is_on_line = names.isin([name_of_line, name_of_line.removesuffix(", part of users")])
-    rows = known[is_on_line].sort_values("scores")
+    rows = chances[chances["estimator"] == "decreasing"]
     np.testing.assert_allclose(
         [end[:, 1] for end in ends], 100 * rows[["decided_low", "decided_high"]]
     )

@@ -54,10 +54,3 @@ def test_the_study_imports_what_is_public(path):
         if not is_public(module, name, value)
     ]
     assert hidden == []
-
-
-def test_a_module_that_the_reference_does_not_describe_is_not_public(tmp_path):
-    path = tmp_path / "figure.py"
-    path.write_text("from sampled_metrics._text import as_aligned_text\n")
-    [(module, name, value)] = imported(path)
-    assert not is_public(module, name, value)

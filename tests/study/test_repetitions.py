@@ -110,16 +110,6 @@ def test_repetitions_have_the_exact_moments(table, design, assume_replacement):
         assert drawn.std() == pytest.approx(sd, rel=0.06, abs=1e-8), keys  # one is 0 up to rounding
 
 
-def test_exact_moments_by_hand():
-    """One of two negatives is above and one is drawn: AP 1 or 1/2, in each of two events."""
-    sampled = evaluation(design=SamplingDesign(1), estimators=["uncorrected"], metrics=["ap"])
-    [row] = study.exact_moments(table_of([(3, 1, 0)] * 2), sampled).to_dict("records")
-    assert row == {"reading": "default", "metric": "ap", "estimator": "uncorrected"} | {
-        "mean_exact": pytest.approx(0.75),
-        "sd_exact": pytest.approx(0.25 / np.sqrt(2)),
-    }
-
-
 def test_exact_moments_of_users_with_several_rows_are_those_of_expect_and_of_the_definition():
     options = {"estimators": ["uncorrected", "cls"], "metrics": ["recall@10", "ap"]}
     sampled = evaluation(design=SamplingDesign(8), assume_replacement=False, **options)

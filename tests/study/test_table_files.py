@@ -1,7 +1,5 @@
 """Tables of text in Markdown, LaTeX and html."""
 
-import re
-
 import pandas as pd
 from read_pages import cells_of_html
 
@@ -34,20 +32,3 @@ def test_what_latex_or_html_would_read_is_escaped(tmp_path):
     assert cells_of_html(html) == [
         [["a_b", "c#", "γ"], ["50 % & more", "{~}", "1±2"], ["x_1^2", r"back\slash", "<script>"]]
     ]
-
-
-def test_numbers_are_aligned_at_their_end_and_text_is_not_and_the_best_is_bold(tmp_path):
-    table = {
-        "A": ["x", "y"],
-        "B": ["1.50±0.20", "**12.25±0.10**"],
-        "C": ["7", "-"],
-        "D": ["1 (z)", "2"],
-    }
-    markdown, latex, html = texts_of(table, tmp_path)
-    assert re.search(r"^\|:-+\|-+:\|-+:\|:-+\|$", markdown, flags=re.MULTILINE)
-    assert r"\begin{tabular}{lrrl}" in latex
-    assert re.findall(r"<th scope=\"col\".*?>(\w)<", html) == ["A", "B", "C", "D"]
-    assert re.findall(r' class="number">(\w)</th>', html) == ["B", "C"]
-    assert "**12.25±0.10**" in markdown
-    assert r"\textbf{12.25\,$\pm$\,0.10}" in latex
-    assert "<strong>12.25<wbr>±0.10</strong>" in html

@@ -50,20 +50,19 @@ def test_arguments_after_the_data_are_keyword_only(name):
     assert by_position == (["pilot"] if name == "plan" else ["ranks"])
 
 
-def test_the_import_loads_neither_pandas_nor_scipy():
+@pytest.mark.parametrize(
+    ("used", "modules"),
+    [
+        ("sm", {"pandas", "scipy"}),
+        (
+            "sm.evaluate, sm.correct, sm.compare",
+            {"scipy.optimize", "scipy.stats", "scipy.interpolate"},
+        ),
+    ],
+)
+def test_an_import_loads_no_module_that_may_not_be_needed(used, modules):
     program = (
-        "import sys, sampled_metrics; sys.exit(any(name in sys.modules for name in ('pandas', "
-        "'scipy')))"
-    )
-    source = Path(sm.__file__).parents[1]
-    assert subprocess.run([sys.executable, "-c", program], cwd=source, check=False).returncode == 0
-
-
-def test_the_functions_load_no_part_of_scipy_that_they_may_not_need():
-    program = (
-        "import sys, sampled_metrics as sm; sm.evaluate, sm.correct, sm.compare; "
-        "sys.exit(any(f'scipy.{name}' in sys.modules for name in ('optimize', 'stats', "
-        "'interpolate')))"
+        f"import sys, sampled_metrics as sm; {used}; sys.exit(bool({modules} & sys.modules.keys()))"
     )
     source = Path(sm.__file__).parents[1]
     assert subprocess.run([sys.executable, "-c", program], cwd=source, check=False).returncode == 0

@@ -46,18 +46,7 @@ def test_different_ids(values):
 
 
 @pytest.mark.parametrize(
-    "dtype",
-    [
-        np.int64,
-        np.uint64,
-        np.float64,
-        np.float32,
-        np.float16,
-        "Int64",
-        "Float32",
-        "category",
-        object,
-    ],
+    "dtype", [np.uint64, np.float32, np.float16, "Int64", "Float32", "category", object]
 )
 def test_types_of_numbers(dtype):
     column = id_column(pd.Series([3, 20, 3], dtype=dtype))
@@ -70,17 +59,10 @@ def test_types_of_numbers(dtype):
     [
         (np.array([LARGE - 1.0, LARGE, -float(LARGE), np.inf]), [1, 2, 3]),
         (np.array([2**24 - 1, 2**24], dtype=np.float32), [1]),
-        (np.array([2**11 - 1, 2**11], dtype=np.float16), [1]),
         (pd.array([1.0, float(LARGE), None], dtype="Float64"), [1]),
         (pd.Categorical([float(LARGE), 1.0]), [0]),
-        (np.array([LARGE + 1, 1.0, True, "a"], dtype=object), []),
-        (np.array([float(LARGE), LARGE, None], dtype=object), [0]),
-        (
-            np.array(
-                ["9007199254740992.0", "9007199254740991.0", "1e+16", "1e16", "12e4567", "1.5e+300"]
-            ),
-            [0, 2, 5],
-        ),
+        (np.array([float(LARGE), LARGE, True, None], dtype=object), [0]),
+        (np.array(["9007199254740992.0", "9007199254740991.0", "1e+16", "1.5e+300"]), [0, 2, 3]),
     ],
 )
 def test_floats_that_may_stand_for_several_ids(values, inexact):
@@ -89,39 +71,22 @@ def test_floats_that_may_stand_for_several_ids(values, inexact):
 
 # --- by each way in -----------------------------------------------------------------------------
 
-USERS = np.arange(120, dtype=np.float64) + LARGE
-"""120 users, of which 60 are no float64: 61 are left."""
-
-
-def test_120_users_are_not_61():
-    assert len(np.unique(USERS)) == 61
-    ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 50})
-    with pytest.raises(DataError, match=r"^ranks, row 1: user is 9007199254740992\.0"):
-        sm.exact_ranks(ranks)
-    exact = ranks.assign(user=LARGE + np.arange(120))
-    assert len(np.unique(sm.exact_ranks(exact).user)) == 120
-    assert len(np.unique(sm.exact_ranks(exact.astype({"user": str})).user)) == 120
+USERS = np.arange(120, dtype=np.float64) + LARGE  # 60 of 120 numbers are no float64
 
 
 def test_tables_of_ranks_refuse_them(tmp_path):
-    says = (
-        "9007199254740992.0, a float that may stand for several whole numbers; give ids as "
-        "integers or as text"
-    )
-    ranks = pd.DataFrame({"user": USERS, "candidates": 100, "rank": 1, "negatives": 9})
+    ranks = pd.DataFrame({"user": USERS, "rank": 1})
     users = USERS[:3]
     ones = np.ones(3, dtype=np.int64)
     path = tmp_path / "ranks.csv"
-    ranks.drop(columns="negatives").to_csv(path, index=False)
+    ranks.to_csv(path, index=False)
     groups = tmp_path / "groups.parquet"
     pd.DataFrame({"user": USERS, "age": "old"}).to_parquet(groups)
     calls = {
-        "sampled": lambda: sm.sampled_ranks(ranks),
-        "csv": lambda: sm.exact_ranks(path),
-        "by": lambda: sm.exact_ranks(pd.DataFrame({"m": USERS, "rank": 1}), by="m", candidates=9),
-        "groups": lambda: sm.exact_ranks(
-            pd.DataFrame({"g": USERS, "rank": 1}), groups="g", candidates=9
-        ),
+        "sampled": lambda: sm.sampled_ranks(ranks, candidates=9, negatives=5),
+        "csv": lambda: sm.exact_ranks(path, candidates=9),
+        "by": lambda: sm.exact_ranks(ranks[["rank"]].assign(m=USERS), by="m", candidates=9),
+        "groups": lambda: sm.exact_ranks(ranks[["rank"]].assign(g=USERS), groups="g", candidates=9),
         "read": lambda: read_groups(str(groups), "age"),
         "exact table": lambda: sm.ExactRanks(users, ones * 9, ones, ones),
         "sampled table": lambda: sm.SampledRanks(ones, ones * 9, ones * 99, user=users),
@@ -129,21 +94,16 @@ def test_tables_of_ranks_refuse_them(tmp_path):
     for name, call in calls.items():
         with pytest.raises(DataError) as caught:
             call()
+        assert "9007199254740992.0" in str(caught.value), name
         assert "a float that may stand for several whole numbers" in str(caught.value), name
-        assert says in str(caught.value).replace("'", ""), name
 
 
 # --- spaces -------------------------------------------------------------------------------------
 
 
-def test_spaces_are_left_out(tmp_path):
-    """'u1' and ' u1' are one user by each way in."""
-    users = ["u1", " u1", "u2 "]
-    table = pd.DataFrame({"user": users, "candidates": 100, "rank": [1, 2, 3]})
-    assert sm.exact_ranks(table).user.tolist() == ["u1", "u1", "u2"]
-    path = tmp_path / "ranks.csv"
-    table.to_csv(path, index=False)
-    assert sm.exact_ranks(path).user.tolist() == ["u1", "u1", "u2"]
+def test_spaces_are_left_out():
+    table = {"user": ["u1", " u1", "u2 "], "rank": [1, 2, 3]}
+    assert sm.exact_ranks(table, candidates=9).user.tolist() == ["u1", "u1", "u2"]
 
 
 # --- bytes, and zero bytes ----------------------------------------------------------------------
@@ -152,11 +112,10 @@ OBJECT_IDS = [b"\x01\xfeobject " + bytes([counter // 251, counter % 251]) for co
 """Ids of 11 bytes with a counter at the end, which may look like a space."""
 
 
-@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(11)])
-def test_bytes_are_not_cut(kind, tmp_path):
+def test_bytes_are_not_cut(tmp_path):
     """Issue 84: strip() takes 9 to 13 and 28 to 32 off either end of bytes."""
     assert len({value.strip() for value in OBJECT_IDS}) < 600
-    table = pa.table({"user": pa.array(OBJECT_IDS, kind), "rank": [1] * 600})
+    table = pa.table({"user": pa.array(OBJECT_IDS, pa.binary(11)), "rank": [1] * 600})
     parquet.write_table(table, tmp_path / "ranks.parquet")
     numpy_ids = pd.DataFrame({"user": np.array(OBJECT_IDS, dtype=object), "rank": 1})
     for source in (table, tmp_path / "ranks.parquet", numpy_ids):
@@ -211,9 +170,7 @@ def test_users_of_two_tables_are_paired_by_the_same_rule():
     assert result["users"].tolist() == [40]
 
 
-@pytest.mark.parametrize(
-    "text", ["1.6777216e+07", "1.67772e+07", "9.00719925474099E+16", "9.0072E+18", "1.000e+06"]
-)
+@pytest.mark.parametrize("text", ["1.67772e+07", "9.0072E+18", "1.000e+06"])
 def test_text_of_a_float_with_an_exponent_is_refused_as_digits_may_be_lost(text):
     table = pd.DataFrame({"user": ["a", text, "b"], "rank": [1, 2, 30]})
     with pytest.raises(sm.DataError, match=re.escape(text)):

@@ -123,13 +123,9 @@ def test_a_table_that_pandas_would_read_otherwise_is_refused(content):
         sm.exact_ranks(sm_columns(content), candidates=9)
 
 
-PACKED = {
-    "gzip": gzip.compress(b"rank\n1\n"),
-    "UTF-16": "rank\n1\n".encode("utf-16"),
-    "an array of numpy": b"\x93NUMPY\x01\0v\0{'descr': '<i8'}\n",
-}
 NOT_TEXT = {
-    **{name: (content, 1) for name, content in PACKED.items()},
+    "gzip": (gzip.compress(b"rank\n1\n"), 1),
+    "UTF-16": ("rank\n1\n".encode("utf-16"), 1),
     "a zero byte": (b"a,b\n1,2\n\0,4\n", 3),
     "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 2000 + b"\xff,2\n", 2002),
     "half a letter at the end": ("a,b\n1,é".encode()[:-1], 2),
@@ -159,18 +155,18 @@ class Endless(io.RawIOBase):
 
 
 @pytest.mark.parametrize(
-    ("beginning", "more", "says"),
+    ("beginning", "more", "line"),
     [
-        (b'a,b\n"', b"1", "line 2: is longer than 2,000 bytes"),
-        (b'a,b\n1,"\n', b"1,2\n", "line 2: has a quotation mark"),
-        (b"", b"\n", "line 1: is longer than 2,000 bytes"),
-        (b"a,b\n1,2\n", b"\n", "line 3: is longer than 2,000 bytes"),
+        (b'a,b\n"', b"1", 2),
+        (b'a,b\n1,"\n', b"1,2\n", 2),
+        (b"", b"\n", 1),
+        (b"a,b\n1,2\n", b"\n", 3),
     ],
 )
-def test_what_has_no_end_is_not_read_to_the_end(beginning, more, says, monkeypatch):
+def test_what_has_no_end_is_not_read_to_the_end(beginning, more, line, monkeypatch):
     monkeypatch.setattr(tables, "BLOCK_BYTES", 2000)
     stream = Endless(beginning, more)
-    with pytest.raises(DataError, match=f"^f, {says}"):
+    with pytest.raises(DataError, match=f"^f, line {line}: "):
         list(Csv(Text(stream, "f")).rows({0: "a"}, has_header=True))
     assert stream.read_bytes < 20_000
 

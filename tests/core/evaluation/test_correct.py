@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from exact_probabilities import enumerated
 from read_and import correct, evaluate
-from scipy import stats
 
 import sampled_metrics as sm
 
@@ -42,13 +41,13 @@ def test_ranks_among_all_candidates_are_exact(estimator, drawn):
 
 
 def test_errors_are_the_spread_over_samples():
-    """20 samples of 300 users and their negatives from one population.
+    """20 samples of 150 users and their negatives from one population.
 
     A deviation over 20 samples has a standard error of 16 %.
     """
     rng = np.random.default_rng(5)
-    n = 60
-    m = 15
+    n = 30
+    m = 8
     shares = 1 / np.arange(1, n + 1)
     shares /= shares.sum()
     tables = []
@@ -59,7 +58,7 @@ def test_errors_are_the_spread_over_samples():
         "metrics": ["recall@3", "auc"],
     }
     for _ in range(20):
-        ranks = 1 + rng.choice(n, size=300, p=shares)
+        ranks = 1 + rng.choice(n, size=150, p=shares)
         tables.append(correct(1 + rng.hypergeometric(ranks - 1, n - ranks, m), **options))
     for value_column, error_column, rows in (
         ("value", "standard_error", slice(6)),
@@ -68,12 +67,6 @@ def test_errors_are_the_spread_over_samples():
         spread = np.std([table[value_column][rows] for table in tables], axis=0, ddof=1)
         errors = np.mean([table[error_column][rows] for table in tables], axis=0)
         assert ((errors < 2 * spread) & (errors > spread / 2)).all()
-    not_linear = tables[0][
-        tables[0]["estimator"].isin(["mle", "mes"]) & (tables[0]["metric"] == "recall@3")
-    ]
-    widths = (not_linear["high"] - not_linear["low"]) / not_linear["standard_error"]
-    students = stats.t(299)
-    np.testing.assert_allclose(widths, 2 * students.ppf(0.975))
     approximate = findings_of_kind(tables[0], "approximate")
     assert [finding.values["estimator"] for finding in approximate] == ["mle", "mes"]
 
@@ -98,46 +91,29 @@ def test_bias_is_that_of_enumeration():
 
 @pytest.mark.parametrize("estimator", ["decreasing", "free", "mle", "mes", "smooth"])
 def test_the_auc_is_that_of_the_sample(estimator):
-    """4 % of the held-out items are cold, at the last rank of 1000."""
+    """4 % of the held-out items are cold, at the last rank of 200."""
     rng = np.random.default_rng(3)
-    ranks = np.minimum(rng.geometric(1 / 60, size=300), 1000)
-    ranks[:12] = 1000
-    sampled = 1 + rng.hypergeometric(ranks - 1, 1000 - ranks, 40)
-    options = {"candidates": 1000, "negatives": 40, "metrics": "auc"}
+    ranks = np.minimum(rng.geometric(1 / 20, size=100), 200)
+    ranks[:4] = 200
+    sampled = 1 + rng.hypergeometric(ranks - 1, 200 - ranks, 20)
+    options = {"candidates": 200, "negatives": 20, "metrics": "auc"}
     table = correct(sampled, estimators=["uncorrected", estimator], **options)
-    expected = pytest.approx(1 - (sampled.mean() - 1) / 40, abs=1e-12)
+    expected = pytest.approx(1 - (sampled.mean() - 1) / 20, abs=1e-12)
     assert value(table, estimator, "auc") == expected
     ends = table[["low", "high"]].to_numpy()
     np.testing.assert_allclose(ends[0], ends[1])
 
 
 def test_what_is_known_of_bias_is_said():
-    table = correct(SAMPLED, **SMALL, estimators=["mle", "bv-0.1"], metrics="ap")
-    assert table["bias"].isna().tolist() == table["bias_error"].isna().tolist() == [True, False]
-    assert set(table["assumes"]) == {"bias is zero"}
+    table = correct(SAMPLED, **SMALL, estimators=["free", "mle", "bv-0.1"], metrics="ap")
+    assert table["bias"].isna().tolist() == table["bias_error"].isna().tolist()
+    assert table["bias"].isna().tolist() == [True, True, False]
+    assert table["standard_error"].isna().tolist() == [True, False, False]
+    assert table["assumes"].tolist() == ["uniform negatives", "bias is zero", "bias is zero"]
     [no_bias] = findings_of_kind(table, "no-bias")
     assert no_bias.values == {"estimator": "mle"}
     [few_users] = findings_of_kind(table, "few-users")
     assert few_users.values == {"users": 8}
-    assert not findings_of_kind(
-        correct([1] * 100, candidates=99, negatives=9, estimators="cls", metrics="auc"), "few-users"
-    )
-
-
-def test_several_rows_of_a_linear_estimator_is_the_mean_over_users():
-    users = ("a", "b", "a", "c", "b", "a", "d", "e")
-    weights = [
-        value(correct([rank, rank], **SMALL, estimators="bv-0.1"), "bv-0.1", "ap")
-        for rank in (1, 2, 3)
-    ]
-    values_of_rows = np.array([weights[rank - 1] for rank in SAMPLED])
-    means = [values_of_rows[np.array(users) == user].mean() for user in "abcde"]
-    row = correct(
-        {"user": users, "rank": SAMPLED}, **SMALL, estimators="bv-0.1", metrics="ap"
-    ).iloc[0]
-    assert row["value"] == pytest.approx(np.mean(means))
-    assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
-    assert row["users"] == 5
 
 
 def test_several_rows_beside_an_event_whose_negatives_are_all_other_items():
@@ -149,29 +125,24 @@ def test_several_rows_beside_an_event_whose_negatives_are_all_other_items():
     assert table["low"]["free"] <= table["value"]["free"] <= table["high"]["free"]
 
 
-def test_bounds_have_no_standard_error_and_no_bias():
-    table = correct([2] * 30, negatives=1, candidates=1000, metrics="recall@10", estimators="free")
-    row = table.iloc[0]
-    assert np.isnan(row[["standard_error", "bias", "bias_error"]].astype(float)).all()
-
-
 def test_says_where_values_leave_0_to_1():
-    ranks = [1, 3, 5] * 50
-    estimators = ["bv-1e-12", "bv-1"]
     table = correct(
-        ranks, candidates=3541, negatives=100, metrics="recall@10", estimators=estimators
+        [1, 3, 5] * 50,
+        candidates=3541,
+        negatives=100,
+        metrics="recall@10",
+        estimators=["bv-1e-12", "bv-1"],
     )
     outside = findings_of_kind(table, "out-of-range")
     assert {finding.values["estimator"] for finding in outside} == {"bv-1e-12"}
     table = correct(
         [1] * 600, candidates=1000, negatives=100, metrics="recall@10", estimators="bv-0.1"
     )
-    row = table.iloc[0]
     outside = findings_of_kind(table, "out-of-range")
     assert {finding.values["what"]: finding.values["value"] for finding in outside} == {
-        "the value": row["value"],
-        "the low end": row["low"],
-        "the high end": row["high"],
+        "the value": table["value"][0],
+        "the low end": table["low"][0],
+        "the high end": table["high"][0],
     }
 
 
@@ -184,27 +155,23 @@ def correct_by_free(x, replacement, **sizes):
 
 def test_the_interval_of_the_other_design_is_said_where_it_differs():
     """All users have rank 11 of 200, so that no true Recall@10 is above 0."""
-    x = np.random.default_rng(0).binomial(100, 10 / 199, 1000)
-    tables = {
-        design: correct_by_free(x, design, negatives=100, candidates=200)
-        for design in (True, False)
-    }
-    for replacement, table in tables.items():
-        [finding] = findings_of_kind(table, "replacement")
-        values = finding.values
-        assert (values["estimator"], values["replacement"]) == ("free", replacement)
+    x = np.random.default_rng(0).binomial(100, 10 / 199, 300)
+    sizes = {"negatives": 100, "candidates": 200}
+    without = correct_by_free(x, False, **sizes)
+    redrawn = correct_by_free(x, True, **sizes)
+    for table, other_table in ((without, redrawn), (redrawn, without)):
+        [values] = [finding.values for finding in findings_of_kind(table, "replacement")]
         assert (values["low"], values["high"]) == (table["low"][0], table["high"][0])
-        other_design = tables[not replacement]
         ends = (values["other_low"], values["other_high"])
-        assert ends == pytest.approx((other_design["low"][0], other_design["high"][0]))
-    assert tables[False]["low"][0] > 0
-    assert tables[True]["low"][0] == pytest.approx(0, abs=1e-3)
+        assert ends == pytest.approx((other_table["low"][0], other_table["high"][0]))
+    assert without["low"][0] > 0
+    assert redrawn["low"][0] == pytest.approx(0, abs=1e-3)
 
 
 @pytest.mark.parametrize(
     ("replacement", "m", "options"),
     [
-        (False, 100, {"candidates": 3541}),
+        (False, 30, {"candidates": 1500}),
         (False, 100, {"candidates": 200, "drawn": "once"}),
         (True, 20, {"candidates": 20}),
     ],

@@ -1,48 +1,41 @@
-"""Negatives that are drawn once for all users: no interval of one draw, and intervals of several
-that hold.
-"""
+"""Negatives that are drawn once for all users: no interval of one draw, and those of several.
 
-from collections import Counter
+benchmarks/promises.py counts how often the intervals of several draws hold.
+"""
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import sampled_metrics as sm
-from sampled_metrics.core.evaluation.values import SHARED, UserValues, mean_of_runs
-from sampled_metrics.core.findings import Finding
+from sampled_metrics.core.evaluation.values import SHARED
 
 USERS = 300
 N = 1000
 M = 100
-AUC = np.array([[0.0, 1.0]])
 
 
-def outcomes(rng, ranks, share, n, draws):
-    """(draws, users) negatives above the held-out item; a share of the users have one order of the
-    items.
-    """
-    x = rng.hypergeometric(ranks - 1, n - ranks, M, (draws, len(ranks)))
-    alike = slice(round(share * len(ranks)))
-    for draw in range(draws):
-        x[draw, alike] = np.searchsorted(np.sort(rng.permutation(n - 1)[:M]) + 1, ranks[alike])
-    return x
-
-
-def tables(seed, draws, share=0.5, drawn="once", users=USERS):
+def tables(seed, draws, drawn="once", users=USERS):
+    """Draws of the negatives of users of whom half have one order of the items."""
     rng = np.random.default_rng(seed)
-    x = outcomes(rng, rng.integers(1, N + 1, users), share, N, draws)
-    return [sm.sampled_ranks(1 + row, negatives=M, candidates=N, drawn=drawn) for row in x]
+    ranks = rng.integers(1, N + 1, users)
+    x = rng.hypergeometric(ranks - 1, N - ranks, M, (draws, users))
+    half = users // 2
+    for x_of_draw in x:
+        negatives = np.sort(rng.permutation(N - 1)[:M]) + 1
+        x_of_draw[:half] = np.searchsorted(negatives, ranks[:half])
+    return [
+        sm.sampled_ranks(1 + x_of_draw, negatives=M, candidates=N, drawn=drawn) for x_of_draw in x
+    ]
 
 
 def kinds(result):
     return {finding.kind for finding in result.findings}
 
 
-@pytest.mark.parametrize("estimator", ["decreasing", "bv-0.1", "mle"])
+@pytest.mark.parametrize("estimator", ["decreasing", "mle"])
 def test_one_draw_has_the_value_and_no_interval_and_no_verdict(estimator):
-    [once] = tables(1, 1)
-    [by_user] = tables(1, 1, drawn="by user")
+    [once] = tables(1, 1, users=60)
+    [by_user] = tables(1, 1, drawn="by user", users=60)
     corrected, corrected_by_user = (
         sm.correct(table, estimators=estimator, metrics=["recall@10", "auc"])
         for table in (once, by_user)
@@ -52,15 +45,9 @@ def test_one_draw_has_the_value_and_no_interval_and_no_verdict(estimator):
     if estimator != "decreasing":  # its value is the nearest end of the interval
         assert corrected["value"].tolist() == corrected_by_user["value"].tolist()
     assert SHARED in kinds(corrected)
-    assert not kinds(corrected) & {
-        "bounds",
-        "supported",
-        "unexplained",
-        "contradicted",
-        "drawn-by-user",
-    }
+    assert not kinds(corrected) & {"bounds", "supported", "unexplained", "drawn-by-user"}
     assert "drawn-by-user" in kinds(corrected_by_user)
-    best = sm.sampled_ranks(np.ones(USERS, dtype=int), negatives=M, candidates=N, drawn="once")
+    best = sm.sampled_ranks(np.ones(60, dtype=int), negatives=M, candidates=N, drawn="once")
     compared = sm.compare(
         {"a": once, "best": best}, estimator=estimator, metrics="auc", margin=0.01
     )
@@ -95,85 +82,16 @@ def test_several_draws_are_compared_draw_by_draw():
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "message"),
+    ("a", "b", "word"),
     [
-        pytest.param(tables(1, 3), tables(2, 2), "1, 2 and 3 .* b 1 and 2", id="numbers-of-draws"),
-        pytest.param(
-            tables(1, 1),
-            tables(2, 1, drawn="by user"),
-            "a has drawn = once and b by user",
-            id="once-and-by-user",
-        ),
-        pytest.param(
-            tables(1, 1) + tables(2, 1, users=9),
-            tables(2, 2),
-            "must have the same u",
-            id="numbers-of-users",
-        ),
+        pytest.param(tables(1, 3), tables(2, 2), "1, 2 and 3", id="numbers of draws"),
+        pytest.param(tables(1, 1), tables(2, 1, drawn="by user"), "drawn", id="once and by user"),
+        pytest.param(tables(1, 1) + tables(2, 1, users=9), tables(2, 2), "users", id="users"),
     ],
 )
-def test_refuses_draws(a, b, message):
-    with pytest.raises(sm.DataError, match=message):
+def test_refuses_draws(a, b, word):
+    with pytest.raises(sm.DataError, match=word):
         sm.compare({"a": a, "b": b}, estimator="bv-0.1")
-
-
-def values_of_auc(x, *, once=True):
-    """The values of AUC of one draw, without bias."""
-    values = (1 - x / M)[np.newaxis]
-    findings = (Finding(SHARED),) if once else ()
-    return UserValues(
-        values,
-        values,
-        True,
-        np.stack((AUC, AUC), axis=1),
-        AUC,
-        values.mean(axis=1),
-        findings=findings,
-    )
-
-
-def holds(interval, truth):
-    return interval.low[0] <= truth <= interval.high[0]
-
-
-LAWS = {
-    "one": lambda _, n, users: np.full(users, n // 2),
-    "steep": lambda rng, n, users: np.minimum(n ** rng.random(users), n).astype(int),
-    "two": lambda rng, n, users: np.where(rng.random(users) < 0.9, 1 + n // 50, n // 2),
-}
-# of users who share the order of the items: by this law, two draws may be equal if all do
-MOST = {"two": 0.9}
-SLOW = [
-    (law, share, draws, 600)
-    for law in LAWS
-    for share in (0.1, MOST.get(law, 1.0))
-    for draws in (2, 10)
-]
-
-
-@pytest.mark.parametrize(
-    ("law", "share", "draws", "repetitions"),
-    [("one", 0.5, 5, 80), *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
-)
-def test_several_draws_hold_the_truth_and_one_that_is_taken_by_user_does_not(
-    law, share, draws, repetitions
-):
-    ranks_of_population = LAWS[law](np.random.default_rng(9), N, 4_000_000)
-    truth = 1 - (ranks_of_population.mean() - 1) / (N - 1)
-    assert stats.sem(ranks_of_population) / (N - 1) < 2e-4
-    held = Counter()
-    for repetition in range(repetitions):
-        rng = np.random.default_rng([7, repetition])
-        x_a, x_b = (outcomes(rng, LAWS[law](rng, N, 200), share, N, draws) for _ in range(2))
-        a, b = (mean_of_runs([values_of_auc(draw) for draw in x]) for x in (x_a, x_b))
-        held["value"] += holds(a.interval(0.05), truth)
-        held["difference"] += holds(b.minus(a).interval(0.05), 0)
-        held["taken by user"] += holds(values_of_auc(x_a[0], once=False).interval(0.05), truth)
-    lowest = 0.95 - 2 * np.sqrt(0.95 * 0.05 / repetitions)
-    assert held["value"] / repetitions >= lowest
-    assert held["difference"] / repetitions >= lowest
-    if law == "one" and share >= 0.5:
-        assert held["taken by user"] / repetitions < 0.7
 
 
 def test_draws_whose_values_are_alike_by_chance_are_several_draws():
@@ -189,8 +107,7 @@ def test_draws_whose_values_are_alike_by_chance_are_several_draws():
     assert result["value"].tolist() == [pytest.approx(2 / 3)]
     assert "draws" in kinds(result)
     assert "equal-draws" not in kinds(result)
-    with_copy = sm.correct(
-        {"a": [draws[0], draws[1], draws[0]]}, estimators="uncorrected", metrics="recall@1"
-    )
+    copies = {"a": [draws[0], draws[1], draws[0]]}
+    with_copy = sm.correct(copies, estimators="uncorrected", metrics="recall@1")
     [finding] = [finding for finding in with_copy.findings if finding.kind == "equal-draws"]
     assert finding.values == {"seeds": ["1", "3"]}

@@ -29,7 +29,6 @@ RANKS = {
 """From 1 to 10, which is a rank among all candidates and among 9 negatives."""
 ALL = "all"
 Rows = st.permutations(range(len(USERS)))
-FEW = settings(max_examples=settings().max_examples // 2)
 
 
 def value(rank, candidates, label):
@@ -53,35 +52,20 @@ def frame(order, name, seed, **columns):
     return pd.DataFrame({"user": users, "rank": ranks} | columns)
 
 
-def tall(draw, seeds):
-    """A table of all recommenders and seeds in any order of the rows."""
+def ranks_of_all(draw, seeds):
+    """The ranks of all recommenders, in any order of the rows, and the options of their form."""
+    if len(seeds) == 1 and draw(st.booleans()):
+        return {name: frame(draw(Rows), name, seeds[0]) for name in RECOMMENDERS}, {}
     parts = [
-        frame(draw(Rows), name, seed, model=name, run=seed)
+        frame(range(len(USERS)), name, seed, model=name, run=seed)
         for name in RECOMMENDERS
         for seed in seeds
     ]
     rows = pd.concat(parts, ignore_index=True)
-    return rows.loc[draw(st.permutations(range(len(rows))))]
-
-
-def ranks_of_all(draw, seeds):
-    """The ranks of all recommenders in some form, and the options of it."""
-    options = {"by": "model"} | ({"seeds": "run"} if len(seeds) > 1 else {})
-    forms = ["tall", "tall with an index", "columns"]
-    form = draw(st.sampled_from(forms if len(seeds) > 1 else [*forms, "mapping", "wide"]))
-    if form == "mapping":
-        return {name: frame(draw(Rows), name, seeds[0]) for name in RECOMMENDERS}, {}
-    if form == "wide":
-        rows = draw(Rows)
-        names = {name: frame(rows, name, seeds[0])["rank"] for name in RECOMMENDERS}
-        table = frame(rows, "x", seeds[0]).drop(columns="rank").assign(**names)
-        return table, {"rank_column": list(RECOMMENDERS)}
-    table = tall(draw, seeds)
+    shuffled = rows.loc[draw(st.permutations(range(len(rows))))]
     if len(seeds) == 1:
-        table = table.drop(columns="run")
-    if form == "columns":
-        return table.to_dict("list"), options
-    return table.set_index(["model", "user"]) if "index" in form else table, options
+        return shuffled.drop(columns="run"), {"by": "model"}
+    return shuffled, {"by": "model", "seeds": "run"}
 
 
 def by_user(draw, values):
@@ -98,32 +82,30 @@ def by_user(draw, values):
 
 
 def values_by_row(result):
-    """The value of each recommender, metric and group; "all" where there are no groups."""
+    """The value of each recommender, metric and group."""
     table = pd.DataFrame(result)
-    table = table if "group" in table else table.assign(group=ALL)
     return table.groupby(["recommender", "metric", "group"], sort=False)["value"].first()
 
 
-LABELS = ["recall@3", "auc"]
-
-
-@FEW
+@settings(max_examples=settings().max_examples // 3)
 @given(st.data())
-def test_evaluate_has_the_means_over_users_of_means_over_seeds(data):
+def test_evaluate_and_compare_have_the_means_over_users_of_means_over_seeds(data):
     draw = data.draw
     seeds = draw(st.sampled_from([SEEDS[:1], SEEDS]))
     ranks, options = ranks_of_all(draw, seeds)
     tables = sm.exact_ranks(ranks, candidates=by_user(draw, CANDIDATES), **options)
-    groups = draw(st.sampled_from([None, GROUPS]))
-    result = sm.evaluate(tables, metrics=LABELS, groups=by_user(draw, groups) if groups else False)
-    values = values_by_row(result)
-    assert set(values.index.get_level_values("group")) == {ALL} | set((groups or {}).values())
+    groups = by_user(draw, GROUPS)
+    values = values_by_row(sm.evaluate(tables, metrics=["recall@3", "auc"], groups=groups))
+    assert set(values.index.get_level_values("group")) == {ALL, *GROUPS.values()}
     for (name, metric, group), mean_value in values.items():
-        expected = mean(name, metric.lower(), group, seeds)
-        assert mean_value == pytest.approx(expected, abs=1e-12)
+        assert mean_value == pytest.approx(mean(name, metric, group, seeds), abs=1e-12)
+    for row in sm.compare(tables, metrics="auc", groups=groups).to_dict("records"):
+        mean_x, mean_y = (mean(name, "auc", row["group"], seeds) for name in RECOMMENDERS)
+        assert [row["value_a"], row["value_b"]] == pytest.approx([mean_x, mean_y], abs=1e-12)
+        assert row["difference"] == pytest.approx(mean_y - mean_x, abs=1e-12)
 
 
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=settings().max_examples // 5)
 @given(st.data())
 def test_correct_without_correction_has_the_means_of_sampled_ranks(data):
     draw = data.draw
@@ -142,34 +124,16 @@ def test_correct_without_correction_has_the_means_of_sampled_ranks(data):
         assert sampled_value == pytest.approx(expected, abs=1e-12)
 
 
-@FEW
-@given(st.data())
-def test_compare_pairs_users_by_name(data):
-    draw = data.draw
-    seeds = draw(st.sampled_from([SEEDS[:1], SEEDS]))
-    ranks, options = ranks_of_all(draw, seeds)
-    tables = sm.exact_ranks(ranks, candidates=by_user(draw, CANDIDATES), **options)
-    result = sm.compare(tables, metrics="auc", groups=by_user(draw, GROUPS))
-    for row in pd.DataFrame(result).itertuples():
-        expected = [mean(name, "auc", row.group, seeds) for name in RECOMMENDERS]
-        assert [row.value_a, row.value_b] == pytest.approx(expected, abs=1e-12)
-        assert row.difference == pytest.approx(expected[1] - expected[0], abs=1e-12)
-
-
-@FEW
-@given(st.data())
-def test_a_user_that_an_option_by_user_lacks_is_refused_with_the_option(data):
-    draw = data.draw
-    lacking = draw(st.sampled_from(USERS))
-    fewer = {user: CANDIDATES[user] for user in USERS if user != lacking}
-    ranks = frame(draw(Rows), "x", 1)
+@pytest.mark.parametrize("form", [dict, pd.Series])
+def test_a_user_that_an_option_by_user_lacks_is_refused(form):
+    ranks = frame(range(len(USERS)), "x", 1)
+    lacking = USERS[3]
+    fewer = [user for user in USERS if user != lacking]
     with pytest.raises(DataError, match="candidates"):
-        sm.exact_ranks(ranks, candidates=by_user(draw, fewer))
+        sm.exact_ranks(ranks, candidates=form({user: CANDIDATES[user] for user in fewer}))
     table = sm.exact_ranks(ranks, candidates=60)
-    groups = {user: GROUPS[user] for user in fewer}
     with pytest.raises(DataError, match=lacking):
-        sm.evaluate(table, groups=by_user(draw, groups))
+        sm.evaluate(table, groups=form({user: GROUPS[user] for user in fewer}))
+    table_of_fewer = sm.exact_ranks(ranks[ranks["user"] != lacking], candidates=60)
     with pytest.raises(DataError, match=lacking):
-        sm.compare(
-            {"x": table, "y": sm.exact_ranks(ranks[ranks["user"] != lacking], candidates=60)}
-        )
+        sm.compare({"x": table, "y": table_of_fewer})

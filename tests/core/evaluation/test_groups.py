@@ -50,9 +50,7 @@ AGE_OF_ROWS = np.array([AGE[user] for user in USERS])
     ("column", "groups"), [("age", AGE_OF_ROWS), ("item_kind", ITEM)], ids=["users", "rows"]
 )
 def test_values_are_those_of_the_rows_of_the_group_alone(column, groups):
-    tables = exact(groups=column)
-    assert not any(f"column {column}" in note for note in tables["X"].notes)
-    result = sm.evaluate(tables, groups=True, **RECALL)
+    result = sm.evaluate(exact(groups=column), groups=True, **RECALL)
     for group in set(groups):
         alone = sm.evaluate(exact(groups == group), **RECALL)
         require_same(rows_of_group(result, group), alone, [*alone.columns])
@@ -63,35 +61,22 @@ def test_values_are_those_of_the_rows_of_the_group_alone(column, groups):
     )
 
 
-def test_of_sampled_ranks_are_those_of_their_rows():
-    sampled = {"negatives": 39, "candidates": 100}
-    options = {"metrics": "recall@10", "estimators": "free"}
-    result = sm.correct(sm.sampled_ranks(frame(X), groups="age", **sampled), groups=True, **options)
-    alone = sm.sampled_ranks(frame(X, frame(X)["age"] == "young"), **sampled)
-    require_same(
-        rows_of_group(result, "young"),
-        sm.correct(alone, **options),
-        ["estimator", "value", "low", "high"],
-    )
-    groups = {finding.kind: finding.group for finding in result.findings}
-    assert groups["group-level"] == ""
-
-
 def test_of_a_single_user_are_left_out_with_a_remark():
     result = sm.evaluate(exact(), groups=AGE | {100: "alone"})
     assert set(result["group"]) == {"all", "old", "young"}
-    users = {
-        (*finding.names, finding.group): finding.values["users"]
-        for finding in result.findings
-        if finding.kind == "few-users"
+    few_users = [finding for finding in result.findings if finding.kind == "few-users"]
+    assert {finding.group: finding.values["users"] for finding in few_users} == {
+        "old": 99,
+        "young": 50,
     }
-    assert users == {("old",): 99, ("young",): 50}
 
 
 def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
     result = sm.compare(exact(groups="age"), groups=True, margin=0.05, **RECALL)
     plain = sm.compare(exact(), margin=0.05, **RECALL)
     require_same(rows_of_group(result, "all"), plain, [*plain.columns])
+    [adjustment] = [finding for finding in result.findings if finding.kind == "groups-adjusted"]
+    assert adjustment.values["groups"] == 2
     p_values = {}
     for group in ("old", "young"):
         in_group = exact(group == AGE_OF_ROWS)
@@ -99,72 +84,54 @@ def test_comparisons_of_groups_hold_together_and_leave_all_rows_as_they_are():
         require_same(rows_of_group(result, group), alone, [*alone.columns.drop("p_value")])
         p_values[group] = alone["p_value"].to_numpy()
     smaller = np.minimum(p_values["old"], p_values["young"])
-    larger = np.maximum(p_values["old"], p_values["young"])
-    holm_of_smaller = np.minimum(2 * smaller, 1)
-    holm_of_larger = np.maximum(2 * smaller, larger)
     for group in ("old", "young"):
-        expected = np.where(p_values[group] == smaller, holm_of_smaller, holm_of_larger)
-        assert rows_of_group(result, group)["p_value"].to_numpy() == pytest.approx(expected)
+        is_smaller = p_values[group] == smaller
+        holm = np.where(is_smaller, 2 * smaller, np.maximum(2 * smaller, p_values[group]))
+        in_groups = rows_of_group(result, group)["p_value"].to_numpy()
+        assert in_groups == pytest.approx(np.minimum(holm, 1))
 
 
-def by(groups):
-    return lambda: sm.compare(exact(), groups=groups)
+NUMBERED = sm.exact_ranks({"X": [1, 40], "Z": [2, 3]}, candidates=50)
+OTHER_GROUPS = {"X": frame(X), "Z": frame(Z, age=np.where(Z > 9, "old", "far"))}
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("tables", "groups", "word"),
     [
-        (by(True), "X: has no groups; read it with groups"),
-        (by(pd.Series(["a", "b"], [100, 100])), "user 100"),
-        (by(dict.fromkeys(AGE, "a")), "from 2 to 100 groups, not 1"),
-        (by({user: user for user in AGE}), "from 2 to 100 groups, not 150"),
-        (by(AGE | {100: "all"}), "a group is called all"),
-        (
-            lambda: sm.evaluate(sm.exact_ranks([1, 40], candidates=50), groups={1: "a", 2: "b"}),
-            "has no column user",
-        ),
-        (
-            lambda: sm.exact_ranks(frame(X, age=""), candidates=50, groups="age"),
-            "row 1: age",
-        ),
-        (
-            lambda: sm.compare(
-                sm.exact_ranks(
-                    {"X": frame(X), "Z": frame(Z, age="third")}, candidates=50, groups="age"
-                ),
-                groups=True,
-            ),
-            "Z: .*group 'old'",
-        ),
+        (exact(), True, "no groups"),
+        (exact(), pd.Series(["a", "b"], [100, 100]), "user 100"),
+        (exact(), dict.fromkeys(AGE, "a"), "not 1"),
+        (exact(), {user: user for user in AGE}, "not 150"),
+        (exact(), AGE | {100: "all"}, "all"),
+        (NUMBERED, {1: "a", 2: "b"}, "user"),
+        (sm.exact_ranks(OTHER_GROUPS, candidates=50, groups="age"), True, "'far'"),
     ],
 )
-def test_groups_that_are_none_are_refused(call, message):
-    with pytest.raises((ConfigError, DataError), match=message):
-        call()
+def test_groups_that_are_none_are_refused(tables, groups, word):
+    with pytest.raises((ConfigError, DataError), match=word):
+        sm.compare(tables, groups=groups)
 
 
-def test_a_series_with_an_entry_for_each_row_has_their_groups():
-    """As a column of the frame that the ranks are from, of users with several rows, and not by
-    user.
-    """
-    frame = pd.DataFrame(
-        {"user": np.repeat(np.arange(30), 3), "rank": np.tile([1, 50, 2, 60, 70, 3], 15)}
+def test_empty_groups_are_refused():
+    with pytest.raises(DataError, match="age"):
+        sm.exact_ranks(frame(X, age=""), candidates=50, groups="age")
+
+
+def test_a_series_has_groups_by_row_or_by_user_and_is_refused_if_it_may_be_either():
+    """With several rows of each user, an entry of each row is a column of the frame."""
+    ranks = {"user": np.repeat(np.arange(30), 3), "rank": np.tile([1, 50, 2, 60, 70, 3], 15)}
+    near_and_far = pd.Series(np.where(ranks["rank"] <= 10, "near", "far"))
+    by_row = sm.evaluate(
+        sm.exact_ranks(ranks, candidates=100), metrics="recall@10", groups=near_and_far
     )
-    frame["place"] = np.where(frame["rank"] <= 10, "near", "far")
-    ranks = sm.exact_ranks(frame[["user", "rank"]], candidates=100)
-    result = sm.evaluate(ranks, metrics="recall@10", groups=frame["place"])
-    values = result.set_index("group")["value"]
+    values = by_row.set_index("group")["value"]
     assert (values["far"], values["near"]) == (0, 1)
 
-
-def test_a_series_whose_index_may_be_rows_or_users_is_refused():
-    user = np.arange(20)[::-1]
-    ranks = sm.exact_ranks(
-        pd.DataFrame({"user": user, "rank": np.arange(20) * 4 + 1}), candidates=100
-    )
+    backwards = {"user": np.arange(20)[::-1], "rank": np.arange(20) * 4 + 1}
+    one_row_each = sm.exact_ranks(backwards, candidates=100)
     groups = pd.Series(np.where(np.arange(20) < 10, "a", "b"))
     with pytest.raises(DataError, match="rows"):
-        sm.evaluate(ranks, groups=groups)
-    by_user = sm.evaluate(ranks, metrics="recall@10", groups=groups.rename_axis("user"))
+        sm.evaluate(one_row_each, groups=groups)
+    by_user = sm.evaluate(one_row_each, metrics="recall@10", groups=groups.rename_axis("user"))
     values = by_user.set_index("group")["value"]
     assert (values["a"], values["b"]) == (0, 0.3)

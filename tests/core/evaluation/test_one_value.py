@@ -8,7 +8,7 @@ from laws_with_both_ends import laws_with_both_ends
 
 import sampled_metrics as sm
 
-METRICS = ["recall@3", "ndcg@10", "ap", "auc"]
+METRICS = ["ndcg@3", "ap", "auc"]
 ESTIMATORS = ["decreasing", "free", "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes"]
 
 
@@ -32,12 +32,9 @@ def test_values_are_inside_of_intervals_and_alike_in_all_verbs(tables, estimator
     assert (decided["p_value"][~includes_zero] < 0.05 + 1e-6).all()
 
 
-HALF_AT_EACH_END = np.repeat([1, 101], 1500)
-
-
 def test_the_interval_reaches_a_value_that_the_sample_contradicts():
     """Half of the users are at rank 1 and half at the last one, so that smooth is far off."""
-    table = sm.sampled_ranks(HALF_AT_EACH_END, negatives=100, candidates=5000)
+    table = sm.sampled_ranks(np.repeat([1, 31], 500), negatives=30, candidates=500)
     [row] = sm.correct(table, estimators="free", metrics="ap").itertuples()
     smooth = sm.correct(table, estimators="smooth", metrics="ap")["value"][0]
     assert row.value == row.low == smooth
@@ -45,13 +42,7 @@ def test_the_interval_reaches_a_value_that_the_sample_contradicts():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "negatives"),
-    [
-        pytest.param("uncorrected", 20, id="uncorrected"),
-        pytest.param("rank-estimate", 20, id="rank-estimate"),
-        pytest.param("mle", 20, id="mle"),
-        pytest.param("bv-0.1", np.array([100] * 49 + [99]), id="bv-0.1, of one user"),
-    ],
+    ("estimator", "negatives"), [("mle", 20), ("bv-0.1", np.array([100] * 49 + [99]))]
 )
 def test_different_numbers_of_negatives_are_not_comparable(estimator, negatives):
     ranks = np.arange(50) % 20 + 1

@@ -1,4 +1,4 @@
-"""Ranks without users: the order of the rows changes no result."""
+"""The order of the rows changes no result, with users and without."""
 
 import numpy as np
 import pytest
@@ -7,45 +7,44 @@ import sampled_metrics as sm
 
 RNG = np.random.default_rng(1)
 RANKS = {
-    "a": RNG.integers(1, 60, 120) * RNG.integers(0, 2, 120) + 1,
-    "b": RNG.integers(1, 90, 120),
+    "a": RNG.integers(1, 20, 60) * RNG.integers(0, 2, 60) + 1,
+    "b": RNG.integers(1, 25, 60),
 }
-SHUFFLED = RNG.permutation(120)
+IN_ORDER = np.arange(60)
+SHUFFLED = RNG.permutation(60)
+USERS = {
+    "none": {},
+    "a row each": {"user": np.array([f"u{number}" for number in IN_ORDER])},
+    "two rows each": {"user": np.array([f"u{number}" for number in IN_ORDER // 2])},
+}
 
 
-def tables(order):
-    return {
-        name: sm.sampled_ranks(ranks[order], negatives=100, candidates=1000)
-        for name, ranks in RANKS.items()
-    }
-
-
-@pytest.mark.parametrize("function", [sm.correct, sm.compare])
-def test_the_order_of_the_rows_changes_nothing(function) -> None:
-    in_order, shuffled = (
-        function(tables(order), metrics=["recall@10", "ap"]) for order in (np.arange(120), SHUFFLED)
-    )
-    columns = ["low", "high"]
-    assert np.isfinite(in_order[columns]).all(axis=None)
-    np.testing.assert_array_equal(in_order[columns], shuffled[columns])
-
-
-def test_by_user_has_the_rows_in_their_order() -> None:
-    table = sm.compare(tables(np.arange(120)), metrics="recall@10", estimator="uncorrected").by_user
+def tables(order, users):
+    shuffled = {}
     for name, ranks in RANKS.items():
-        rows = table[table["recommender"] == name]
-        assert rows["user"].tolist() == list(range(1, 121))
-        assert (rows["recall@10"] == (ranks <= 10)).all()
+        columns = {"rank": ranks} | users
+        shuffled[name] = {column: values[order] for column, values in columns.items()}
+    return sm.sampled_ranks(shuffled, negatives=30, candidates=200)
+
+
+@pytest.mark.parametrize("users", USERS.values(), ids=USERS)
+def test_the_order_of_the_rows_changes_nothing(users) -> None:
+    options = {"metrics": ["recall@10", "ap"], "estimator": "decreasing"}
+    in_order = sm.compare(tables(IN_ORDER, users), **options)
+    shuffled = sm.compare(tables(SHUFFLED, users), **options)
+    for column in ("value_a", "low", "high", "p_value"):
+        assert in_order[column].notna().all()
+        np.testing.assert_allclose(in_order[column], shuffled[column], rtol=1e-12)
 
 
 def test_each_user_is_in_each_fold_equally_often() -> None:
     """With a fixed seed, the best rank would be in the same fold in all samples."""
     rng = np.random.default_rng(2)
-    numbers_of_best = []
-    for _ in range(500):
+    rival = sm.sampled_ranks(rng.integers(1, 101, 50), negatives=99, candidates=1000)
+    folds_of_best = []
+    for _ in range(100):
         table = sm.sampled_ranks(rng.permutation(50) + 1, negatives=99, candidates=1000)
-        rival = sm.sampled_ranks(rng.integers(1, 101, 50), negatives=99, candidates=1000)
         [numbers, _], _ = table.pair([rival], ["a", "b"])
-        numbers_of_best.append(numbers[table.x.argmin()] % 5)
-    counts = np.bincount(numbers_of_best, minlength=5)
-    assert ((counts - 100) ** 2 / 100).sum() < 18.5  # the 0.999 quantile of chi-squared
+        folds_of_best.append(numbers[table.x.argmin()] % 5)
+    counts = np.bincount(folds_of_best, minlength=5)
+    assert ((counts - 20) ** 2 / 20).sum() < 18.5  # the 0.999 quantile of chi-squared

@@ -4,7 +4,6 @@ findings.
 
 import copy
 import pickle
-import re
 
 import numpy as np
 import pandas as pd
@@ -38,12 +37,13 @@ def table():
 @pytest.mark.parametrize(
     "take",
     [
-        lambda t: t[t["metric"] == "ap"], lambda t: t.loc[[0, 2]], lambda t: t.assign(more=1),
-        lambda t: t.query("metric == 'auc'"), lambda t: t.rename(columns={"value": "v"}),
-        copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t)),
+        lambda t: t[t["metric"] == "ap"],
+        lambda t: t.assign(more=1),
+        copy.deepcopy,
+        lambda t: pickle.loads(pickle.dumps(t)),
     ],
-    ids=["mask", "loc", "assign", "query", "rename", "deepcopy", "pickle"],
-)  # fmt: skip
+    ids=["mask", "assign", "deepcopy", "pickle"],
+)
 def test_findings_stay_with_what_is_taken(table, take):
     part = take(table)
     assert isinstance(part, Result)
@@ -55,11 +55,11 @@ def test_findings_stay_with_what_is_taken(table, take):
 @pytest.mark.parametrize(
     "put_together",
     [
-        lambda t, u: pd.concat([t, u]), lambda t, u: pd.concat([t, u], axis=1),
-        lambda t, u: t.merge(u, on="metric"), lambda t, u: t[["value"]] - u[["value"]],
+        lambda t, u: pd.concat([t, u]),
+        lambda t, u: t[["value"]] - u[["value"]],
     ],
-    ids=["rows", "columns", "merge", "difference"],
-)  # fmt: skip
+    ids=["rows", "difference"],
+)
 def test_what_is_made_of_several_results_is_a_plain_table(table, put_together):
     """So nobody reads the findings of one, or none, as those of all."""
     with_few_users = Result(table).found([Finding("few-users", values={"users": 3})])
@@ -69,23 +69,16 @@ def test_what_is_made_of_several_results_is_a_plain_table(table, put_together):
     pd.testing.assert_frame_equal(whole, plain)
 
 
-def test_findings_and_metrics_are_hashed_and_pickled(table):
-    results = {finding: finding.kind for finding in table.findings}
-    assert {pickle.loads(pickle.dumps(finding)) for finding in results} == set(table.findings)
-    for label in ("recall@10", "auc", "map"):
-        metric = sm.metric(label)
-        assert pickle.loads(pickle.dumps(metric)) is metric
-        assert copy.deepcopy(metric) is metric
-        assert sm.metric(label) is metric
+def test_metrics_are_pickled_as_what_they_are():
+    metric = sm.metric("recall@10")
+    assert pickle.loads(pickle.dumps(metric)) is metric
+    assert copy.deepcopy(metric) is metric
 
 
 def test_findings_are_each_there_once_with_cautions_first_and_leave_the_table_as_it_was(table):
     more = table.found([*ON_READING, Finding("few-users", values={"users": 3}), *ON_READING])
-    assert [finding.kind for finding in more.findings] == [
-        "columns-not-used",
-        "rows-as-users",
-        "few-users",
-    ]
+    kinds = [finding.kind for finding in more.findings]
+    assert kinds == ["columns-not-used", "rows-as-users", "few-users"]
     assert (more.setting, len(table.findings)) == (Setting(0.9), 2)
     warned = table.found([Finding("no-rank-zero", values={"source": "ranks"})])
     assert (warned.cautions, warned.further_remarks) == ((CAUTION,), tuple(REMARKS))
@@ -99,24 +92,23 @@ def test_findings_are_plain_as_json():
     assert Finding("bias", "ap", ("X",), "young", values).plain() == plain
 
 
-def results(*settings):
-    tables = (Result({"metric": ["ap"], "value": [value]}) for value in (0.1, 0.2))
+def results(setting):
+    value = Result({"metric": ["ap"], "value": [0.1]})
     return {
-        name: table.found([Finding("few-users", values={"users": users})], setting)
-        for name, table, setting, users in zip("XY", tables, settings, (3, 4), strict=True)
+        name: value.found([Finding("few-users", values={"users": users})], setting)
+        for name, users in (("X", 3), ("Y", 4))
     }
 
 
 def test_the_findings_of_recommenders_have_their_names_and_those_of_groups_their_groups():
-    result = by_recommender(results(*[Setting(0.9, "3 users")] * 2))
-    assert [finding.names for finding in result.findings] == [("X",), ("Y",)]
-    assert [finding.values for finding in result.findings] == [{"users": 3}, {"users": 4}]
-    assert [finding.group for finding in result.findings] == ["", ""]
+    result = by_recommender(results(Setting(0.9, "3 users")))
+    names_and_groups = [(finding.names, finding.group) for finding in result.findings]
+    assert names_and_groups == [(("X",), ""), (("Y",), "")]
     assert result.setting == Setting(0.9, "3 users", ("X", "Y"))
-    assert result.set_index("recommender")["value"].to_dict() == {"X": 0.1, "Y": 0.2}
-    result = together(results(*[Setting(names=("A",))] * 2), "group")
-    assert [finding.names for finding in result.findings] == [(), ()]
-    assert [finding.group for finding in result.findings] == ["X", "Y"]
+    assert result["recommender"].tolist() == ["X", "Y"]
+    result = together(results(Setting(names=("A",))), "group")
+    names_and_groups = [(finding.names, finding.group) for finding in result.findings]
+    assert names_and_groups == [((), "X"), ((), "Y")]
     assert result.setting.names == ("A",)
 
 
@@ -129,7 +121,6 @@ def test_text_has_rows_then_remarks(table):
 
 def test_text_of_a_value_and_of_a_p_value():
     texts = {
-        0.5: "0.5",
         1 / 3: "0.3333",
         1e-7: "1e-07",
         1e-13: "0",
@@ -137,7 +128,6 @@ def test_text_of_a_value_and_of_a_p_value():
         999.94: "999.9",
         np.int64(12345678): "12345678",
         "bv-0.1": "bv-0.1",
-        float("nan"): "-",
         pd.NA: "-",
     }
     assert [cell(value) for value in texts] == [*texts.values()]
@@ -166,23 +156,14 @@ def test_what_cannot_be_printed_is_escaped_in_names_and_in_remarks():
 
 
 @pytest.mark.parametrize(
-    ("show", "message"),
-    [
-        (
-            lambda: VALUES.to_latex(),
-            "to_latex: sampled_metrics.reporting is not installed, which writes LaTeX",
-        ),
-        (
-            lambda: VALUES.plot(),
-            "plot: sampled_metrics.reporting is not installed, which draws figures",
-        ),
-    ],
+    ("show", "word"),
+    [(lambda: VALUES.to_latex(), "LaTeX"), (lambda: VALUES.plot(), "figures")],
     ids=["LaTeX", "figure"],
 )
 def test_what_a_package_that_is_not_installed_would_show_is_refused_in_one_line(
-    show, message, monkeypatch
+    show, word, monkeypatch
 ):
     monkeypatch.delitem(_registry.PACKAGES, "reporting", raising=False)
     assert VALUES._repr_html_() is None  # a notebook shows the text
-    with pytest.raises(sm.ConfigError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(sm.ConfigError, match=word):
         show()

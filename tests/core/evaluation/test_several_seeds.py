@@ -3,56 +3,50 @@ ranks.
 """
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 import sampled_metrics as sm
+from sampled_metrics.core.inference.means import intervals
+from sampled_metrics.core.inference.seeds import SeedSpread, pooled, with_seeds
 
 USERS = 400
 CANDIDATES = 500
 
 
-def ranks_of(seed, quality, users=USERS):
+def ranks_of(seed, quality):
     """Ranks of users whose items are as easy for each seed, with a quality of the model that varies
     by seed.
     """
-    easy = np.random.default_rng(0).normal(size=users)
+    easy = np.random.default_rng(0).normal(size=USERS)
     rng = np.random.default_rng(seed)
-    share = 1 / (1 + np.exp(-(easy + quality + rng.normal(size=users))))
+    share = 1 / (1 + np.exp(-(easy + quality + rng.normal(size=USERS))))
     return 1 + np.floor((1 - share) ** 3 * CANDIDATES).astype(int).clip(max=CANDIDATES - 1)
 
 
-QUALITY = {"A": [0.0, 0.06], "B": [0.3, 0.36]}
 RANKS = {
-    name: [
-        ranks_of(10 * len(name) + 7 * place + ord(name), level)
-        for place, level in enumerate(levels)
-    ]
-    for name, levels in QUALITY.items()
+    "A": [ranks_of(75, 0.0), ranks_of(82, 0.06)],
+    "B": [ranks_of(76, 0.3), ranks_of(83, 0.36)],
 }
 
 
-def exact(name, seed):
-    return sm.exact_ranks(
-        {"user": np.arange(USERS), "rank": RANKS[name][seed]}, candidates=CANDIDATES, exact=True
-    )
+def exact(ranks):
+    columns = {"user": np.arange(USERS), "rank": ranks}
+    return sm.exact_ranks(columns, candidates=CANDIDATES, exact=True)
 
 
-def sampled(name, seed):
-    above = RANKS[name][seed] - 1
-    x = np.random.default_rng([seed, ord(name)]).hypergeometric(above, CANDIDATES - 1 - above, 40)
-    return sm.sampled_ranks(
-        {"user": np.arange(USERS), "rank": 1 + x}, negatives=40, candidates=CANDIDATES
-    )
+def sampled(ranks):
+    x = np.random.default_rng(ranks[:9]).hypergeometric(ranks - 1, CANDIDATES - ranks, 40)
+    columns = {"user": np.arange(USERS), "rank": 1 + x}
+    return sm.sampled_ranks(columns, negatives=40, candidates=CANDIDATES)
 
 
 def rows_of(result, of):
     return result[result["inference"] == of].reset_index(drop=True)
 
 
-TABLES = {name: [exact(name, seed) for seed in (0, 1)] for name in "AB"}
-SAMPLED = {name: [sampled(name, seed) for seed in (0, 1)] for name in "AB"}
+TABLES = {name: [exact(ranks) for ranks in seeds] for name, seeds in RANKS.items()}
+SAMPLED = {name: [sampled(ranks) for ranks in seeds] for name, seeds in RANKS.items()}
 
 
 def test_these_runs_have_the_interval_of_the_means_of_users_and_new_runs_a_wider_one():
@@ -67,21 +61,8 @@ def test_these_runs_have_the_interval_of_the_means_of_users_and_new_runs_a_wider
     assert new["low"] < these["low"]
     assert new["high"] > these["high"]
     assert [verdict.inference for verdict in result.verdicts] == ["new_runs"]
-
-
-def test_rows_of_a_user_are_the_same_as_these_runs():
-    """Read as one table, the seeds are several rows of a user, whose value is their mean."""
-    frames = [
-        pd.DataFrame({"user": np.arange(USERS), "rank": ranks, "model": name})
-        for name, seeds in RANKS.items()
-        for ranks in seeds
-    ]
-    by_model = sm.exact_ranks(pd.concat(frames), by="model", candidates=CANDIDATES, exact=True)
-    rows = pd.DataFrame(sm.compare(by_model, metrics=["ap", "recall@10"])).drop(
-        columns="conclusion"
-    )
-    these = pd.DataFrame(rows_of(sm.compare(TABLES, metrics=["ap", "recall@10"]), "these_runs"))
-    pd.testing.assert_frame_equal(these[rows.columns], rows, rtol=1e-12)
+    means = result.by_user.groupby("recommender")["ap"].mean()
+    assert means.to_dict() == pytest.approx({name: values[name].mean() for name in "AB"})
 
 
 def test_one_seed_of_a_recommender_allows_these_runs_alone():
@@ -93,9 +74,8 @@ def test_one_seed_of_a_recommender_allows_these_runs_alone():
     assert "inference" not in sm.compare(single_seeds, metrics="ap")
 
 
-@pytest.mark.parametrize("estimator", ["free", "decreasing"])
-def test_strict_bounds_hold_the_mean_of_these_seeds(estimator):
-    result = sm.compare(SAMPLED, estimator=estimator, metrics="ap")
+def test_strict_bounds_hold_the_mean_of_these_seeds():
+    result = sm.compare(SAMPLED, estimator="decreasing", metrics="ap")
     [row] = result.to_dict("records")
     truth = sm.compare(TABLES, metrics="ap")["difference"].iloc[0]
     assert row["inference"] == "these_runs"
@@ -103,35 +83,15 @@ def test_strict_bounds_hold_the_mean_of_these_seeds(estimator):
     assert "bounds-of-seeds" in {finding.kind for finding in result.findings}
 
 
-@pytest.mark.slow
-def test_strict_bounds_of_seeds_hold_the_mean_in_repeated_samples():
-    """Of 120 samples of users and negatives, at most 12 miss: a rate of 5 % has more with a chance
-    of 1 %.
-    """
-    rng = np.random.default_rng(1)
-    population = [ranks_of(seed, quality, users=20_000) for seed, quality in enumerate([0.0, 0.5])]
-    truth = np.mean([(ranks <= 10).mean() for ranks in population])
-    missed = 0
-    for _ in range(120):
-        users = rng.integers(0, 20_000, 200)
-        tables = []
-        for ranks in population:
-            above = ranks[users] - 1
-            x = rng.hypergeometric(above, CANDIDATES - 1 - above, 30)
-            tables.append(sm.sampled_ranks(1 + x, negatives=30, candidates=CANDIDATES))
-        row = sm.correct(tables, estimators="free", metrics="recall@10").iloc[0]
-        missed += not row["low"] <= truth <= row["high"]
-    assert missed <= 12
-
-
 def test_evaluate_and_correct_have_a_row_for_each_question():
-    values = sm.evaluate(TABLES, metrics="ap")
-    assert values["inference"].tolist() == ["new_runs", "these_runs"] * 2
-    means = [np.mean([1 / ranks for ranks in RANKS[name]]) for name in "AB"]
-    assert values["value"].tolist() == pytest.approx(np.repeat(means, 2))
-    values_of_a = values[values["recommender"] == "A"].drop(columns="recommender")
-    alone = sm.evaluate(TABLES["A"], metrics="ap")
-    pd.testing.assert_frame_equal(pd.DataFrame(alone), pd.DataFrame(values_of_a))
+    result = sm.evaluate({"B": TABLES["B"][0], "A": TABLES["A"]}, metrics="ap")
+    assert result[["recommender", "inference"]].to_numpy().tolist() == [
+        ["B", "these_runs"],
+        ["A", "new_runs"],
+        ["A", "these_runs"],
+    ]
+    mean = np.mean([1 / ranks for ranks in RANKS["A"]])
+    assert result["value"].tolist() == pytest.approx([(1 / RANKS["B"][0]).mean(), mean, mean])
     corrected = sm.correct(SAMPLED["A"], estimators=["free", "bv-0.1"], metrics="ap")
     assert corrected[["estimator", "inference"]].to_numpy().tolist() == [
         ["free", "these_runs"],
@@ -144,13 +104,13 @@ def test_groups_have_both_questions():
     groups = {user: "even" if user % 2 == 0 else "odd" for user in range(USERS)}
     result = sm.compare(TABLES, metrics="ap", groups=groups)
     assert result[["group", "inference"]].to_numpy().tolist() == [
-        [group, of] for group in ("all", "even", "odd") for of in ("new_runs", "these_runs")
+        ["all", "new_runs"],
+        ["all", "these_runs"],
+        ["even", "new_runs"],
+        ["even", "these_runs"],
+        ["odd", "new_runs"],
+        ["odd", "these_runs"],
     ]
-    values = sm.evaluate(TABLES["A"], metrics="ap", groups=groups)
-    assert (
-        values[["group", "inference"]].to_numpy().tolist()
-        == result[["group", "inference"]].to_numpy().tolist()
-    )
 
 
 def hit_table(rng, rate, easy):
@@ -178,8 +138,8 @@ def test_a_recommender_without_a_random_start_may_be_given_as_equal_seeds():
     assert (new["high"] - new["low"]) / 2 == pytest.approx(expected, rel=0.1)
 
 
-def test_pairs_of_a_family_have_the_half_width_of_the_equation():
-    """Three seeds each: d = 3, f = 2 and w = .4. All pairs together are at the level of 95 %."""
+def test_pairs_of_a_family_have_the_spread_of_all_seeds_together():
+    """All pairs hold together at the level of 95 %; tests/core/inference has the equation."""
     rng = np.random.default_rng(6)
     rates = {"A": (0.2, 0.3, 0.4), "B": (0.3, 0.32, 0.34), "C": (0.25, 0.3, 0.35)}
     tables = {}
@@ -187,33 +147,21 @@ def test_pairs_of_a_family_have_the_half_width_of_the_equation():
         easy = rng.random(1000)  # for this recommender
         tables[name] = [hit_table(rng, rate, easy) for rate in rates_of_seeds]
     result = sm.compare(tables, metrics="recall@10")
-    rows = result[result["inference"] == "new_runs"]
     [family, _] = [finding.values for finding in result.findings if finding.kind == "family"]
-    assert (family["pairs"], family["method"]) == (3, "Bonferroni")
-    assert family["rate"] == pytest.approx(0.05 / 3)
-    assert family["inference"] == "new_runs"
+    assert (family["method"], family["inference"]) == ("Bonferroni", "new_runs")
 
-    hits = {name: np.array([table.above < 10 for table in seeds]) for name, seeds in tables.items()}
-    square = {name: hits_of_seeds.mean(axis=1).var(ddof=1) for name, hits_of_seeds in hits.items()}
-    mean_square = sum(square.values()) / 3
-    moderated = {name: 0.4 * square[name] + 0.6 * mean_square for name in tables}
-    for row in rows.itertuples():
-        pair = {row.a, row.b}
-        variance = sum(moderated[name] for name in pair) / 3
-        uncertainty = 0.0
-        for name in tables:
-            coefficient = (0.4 * (name in pair) + 2 * 0.6 / 3) / 3
-            uncertainty += (coefficient * moderated[name]) ** 2 / 2
-        t = stats.t.ppf(1 - 0.05 / 6, 0.8 * variance**2 / uncertainty)
+    hits = {
+        name: np.array([[table.above < 10] for table in seeds]) for name, seeds in tables.items()
+    }
+    own = [SeedSpread.from_seeds(values.mean(axis=2), values) for values in hits.values()]
+    spreads = dict(zip(hits, pooled(own), strict=True))
+    limits = np.array([[-1.0, 1.0]])
+    for row in rows_of(result, "new_runs").itertuples():
         gap = hits[row.b].mean(axis=0) - hits[row.a].mean(axis=0)
-        users = gap.var(ddof=1) / 1000
-        for name in pair:
-            residual = hits[name] - hits[name].mean(axis=0)
-            residual = residual - residual.mean(axis=1, keepdims=True)
-            users -= (residual**2).sum() / (2 * 999) / 3000
-        z = stats.norm.ppf(1 - 0.05 / 6)
-        half_width = np.sqrt(z**2 * users + t**2 * variance)
-        assert (row.high - row.low) / 2 == pytest.approx(half_width)
+        over_users = intervals(gap, gap, np.array([[(-1.0, 1.0)] * 2]), limits, 0.05 / 3, test=True)
+        pair = [spreads[row.a], spreads[row.b]]
+        expected = with_seeds(over_users, gap.mean(axis=1), pair, limits, 0.05 / 3)
+        assert (row.low, row.high) == pytest.approx((expected.low[0], expected.high[0]))
 
 
 def test_standings_and_verdicts_are_those_of_the_rows():
@@ -222,36 +170,3 @@ def test_standings_and_verdicts_are_those_of_the_rows():
     assert [verdict.inference for verdict in these.verdicts] == ["these_runs"]
     assert these.standings()["group"].tolist() == ["a", "b"]
     assert these.sentence().startswith("AP of these runs: B is better than A; ")
-
-
-def test_one_seed_beside_several_is_of_these_runs():
-    result = sm.evaluate({"B": TABLES["B"][0], "A": TABLES["A"]}, metrics="ap")
-    assert result[["recommender", "inference"]].to_numpy().tolist() == [
-        ["B", "these_runs"],
-        ["A", "new_runs"],
-        ["A", "these_runs"],
-    ]
-    assert result.columns[:3].tolist() == ["recommender", "inference", "metric"]
-
-
-def test_the_standard_error_of_new_runs_is_at_least_that_of_these_runs():
-    for seed in range(20):
-        tables = [
-            sm.exact_ranks(ranks_of(100 * seed + place, 0.0), candidates=CANDIDATES, exact=True)
-            for place in (1, 2)
-        ]
-        new, these = sm.evaluate(tables, metrics="ap")["standard_error"]
-        assert new >= these
-
-
-def test_the_finding_on_replacement_is_of_the_interval_of_the_mean():
-    """With 39 of 45 negatives, to draw them twice or not matters."""
-    tables = []
-    for seed in (0, 1, 2):
-        ranks = np.random.default_rng(seed).integers(1, 46, size=200)
-        x = np.random.default_rng(seed + 9).hypergeometric(ranks - 1, 45 - ranks, 30)
-        tables.append(sm.sampled_ranks(1 + x, negatives=30, candidates=45))
-    result = sm.correct(tables, estimators="free", metrics="recall@10")
-    [row] = result.to_dict("records")
-    [values] = [finding.values for finding in result.findings if finding.kind == "replacement"]
-    assert (values["low"], values["high"]) == (row["low"], row["high"])

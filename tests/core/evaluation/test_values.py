@@ -7,9 +7,6 @@ import pytest
 from user_values import KINDS, places, require_difference, require_within_bounds, table_of, values
 
 import sampled_metrics as sm
-from sampled_metrics.core.evaluation.values import mean_of_runs
-from sampled_metrics.core.inference.means import intervals
-from sampled_metrics.core.inference.seeds import SeedSpread, with_seeds
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -20,44 +17,6 @@ def test_have_the_point_as_mean_and_are_within_their_bounds(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_difference_is_that_of_each_user_with_bounds_of_every_difference(kind):
     require_difference(values(table_of(kind), kind), values(table_of(kind, 1), kind))
-
-
-@pytest.mark.parametrize("kind", ["exact", "mle"])
-def test_of_seeds_are_the_mean_of_each_user_with_the_spread(kind):
-    seeds = [values(table_of(kind, seed), kind) for seed in range(3)]
-    mean = mean_of_runs(seeds)
-    lows = np.stack([seed.low for seed in seeds])
-    points = np.stack([seed.point for seed in seeds])
-    np.testing.assert_allclose(mean.low, lows.mean(axis=0))
-    np.testing.assert_allclose(mean.point, points.mean(axis=0))
-    assert mean.assumes == seeds[0].assumes
-
-    ends = mean.interval(0.05, test=True)
-    over_users = intervals(mean.low, mean.low, mean.bounds, mean.limits, 0.05, test=True)
-    spread = SeedSpread.from_seeds(points, lows)
-    over_both = with_seeds(over_users, mean.point, [spread], mean.limits, 0.05)
-    np.testing.assert_array_equal(ends.low, over_both.low)
-    assert (ends.low <= over_users.low).all()
-    assert (ends.p_value >= over_users.p_value).all()
-
-
-@pytest.mark.parametrize("kind", ["free", "decreasing"])
-def test_of_seeds_by_strict_bounds_are_mean_bounds_without_a_spread(kind):
-    seeds = [values(table_of(kind, seed), kind) for seed in range(3)]
-    mean = mean_of_runs(seeds)
-    assert not mean.one_value
-    assert mean.spreads == ()
-    assert mean.assumes == seeds[0].assumes
-    for name in ("low", "high", "bounds", "limits", "point"):
-        expected = np.mean([getattr(seed, name) for seed in seeds], axis=0)
-        np.testing.assert_allclose(getattr(mean, name), expected)
-
-
-def test_of_these_runs_are_the_same_values_without_the_spread():
-    mean = mean_of_runs([values(table_of("exact", seed), "exact") for seed in range(3)])
-    these = mean.of_these_runs().interval(0.05, test=True)
-    over_users = intervals(mean.low, mean.low, mean.bounds, mean.limits, 0.05, test=True)
-    np.testing.assert_array_equal([these.low, these.high], [over_users.low, over_users.high])
 
 
 def test_places_are_means_of_ranks():

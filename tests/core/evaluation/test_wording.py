@@ -8,7 +8,6 @@ import pytest
 from sentences import PAIR, finding, said, verdict
 
 from sampled_metrics.core.evaluation.kinds import tables_of_kinds
-from sampled_metrics.core.evaluation.phrases import number, p_value
 from sampled_metrics.core.evaluation.standings import Standings
 from sampled_metrics.core.evaluation.verdict import Lead
 from sampled_metrics.core.evaluation.wording import sentence
@@ -25,33 +24,18 @@ FEW = finding("few-users", users=7)
 # --- the tables of kinds ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_kind_says_its_values_and_what_to_do(kind):
-    assert kind.rank in (CAUTION, REMARK)
-    assert kind.when
-    assert kind.action
-    names = {name.split("[")[0] for _, name, _, _ in string.Formatter().parse(kind.text) if name}
-    has_columns = kind.values.startswith(OF_ROW)
-    unknown = [
-        name for name in names - {"metric", "names", "confidence"} if name not in kind.values
-    ]
-    assert has_columns or not unknown
-
-
-def test_each_kind_is_there_once():
-    names = [kind.name for kind in KINDS]
-    assert len(set(names)) == len(names)
-
-
-# --- numbers ------------------------------------------------------------------------------------
-
-
-def test_a_number_is_the_same_in_a_sentence_and_in_a_table():
-    ends = {"low": 0.008286, "high": 0.1268}
-    [remark] = said(finding("interval", "recall@10", details="", condition="", **ends))
-    assert "0.008286 to 0.1268" in remark
-    assert [number(0.1602), number(-0.00001, "+"), number(0.5, "+")] == ["0.1602", "-1e-05", "+0.5"]
-    assert [number(np.nan), number(1e-13), p_value(1e-17)] == ["-", "0", "< 1e-16"]
+def test_a_kind_says_its_values_and_what_to_do():
+    for kind in KINDS:
+        assert kind.rank in (CAUTION, REMARK)
+        assert kind.when
+        assert kind.action
+        fields = {
+            name.split("[")[0] for _, name, _, _ in string.Formatter().parse(kind.text) if name
+        }
+        fields -= {"metric", "names", "confidence"}
+        is_of_row = kind.values.startswith(OF_ROW)
+        assert is_of_row or all(name in kind.values for name in fields), kind.name
+    assert len({kind.name for kind in KINDS}) == len(KINDS)
 
 
 # --- names and groups ---------------------------------------------------------------------------
@@ -67,13 +51,6 @@ def test_a_remark_begins_with_its_recommender_group_and_file():
     assert remark.startswith("X: Columns")
 
 
-@pytest.mark.parametrize("name", ["CLS", "{0}", "%s"])
-def test_names_that_look_like_other_words_are_kept(name):
-    setting = Setting(names=(name, "Y"))
-    [remark] = said(verdict("better", (name, "Y"), a=name, difference=-0.02), setting=setting)
-    assert remark.startswith(f"AP: {name} is better than Y; the difference (Y - {name}) is -0.02,")
-
-
 # --- verdicts -----------------------------------------------------------------------------------
 
 
@@ -84,8 +61,6 @@ def test_names_that_look_like_other_words_are_kept(name):
         ("better", {"assumes": ", if so"}, "to -0.01, if so."),
         ("equivalent", {"relative": 0.05}, "X and Y are equivalent; … (+5 % of the worse value)"),
         ("undecided", {}, "AP: undecided; … includes 0 (p = 0.0123)."),
-        ("undecided", {"inference": "new_runs"}, "AP of new runs: undecided"),
-        ("no-verdict", {"low": np.nan}, "AP: no verdict."),
     ],
 )
 def test_a_verdict_is_a_sentence(conclusion, values, words):
@@ -116,7 +91,6 @@ EXPECTED = {"metric": "ap", "recommender": "X", "exact": 0.1, "expected": 0.125}
     ("row", "words"),
     [
         pytest.param(VALUE, "AP is 0.125 (95 % interval 0.1 to 0.15).", id="value"),
-        pytest.param(VALUE | {"low": np.nan}, "AP is 0.125, without an interval.", id="alone"),
         pytest.param(VALUE | {"value": np.nan}, "AP is not defined", id="not-defined"),
         pytest.param(
             VALUE | {"estimator": "decreasing", "assumes": "decreasing"},
@@ -150,8 +124,6 @@ def test_sentences(row, words):
     ("order", "decided", "words"),
     [
         ("abc", "ac", "a is better than c. a and b, and b and c, cannot be distinguished."),
-        ("bca", "ca ba", "b and c are better than a. b and c cannot be distinguished."),
-        ("abc", "", "a, b and c cannot be distinguished."),
         (
             "abcde",
             "ab ac ad ae",

@@ -59,7 +59,7 @@ def deciding(values, counts, bound):
     return min(number_of_users(near_side), number_of_users(far_side) + 1)
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", range(16))
 def test_ends_are_where_a_general_solver_reaches_the_threshold_and_the_p_value_inverts_them(number):
     """Values with counts and bounds: some at a bound, some all alike."""
     rng = np.random.default_rng(number)
@@ -99,20 +99,14 @@ def test_the_threshold_is_that_of_chi_square_for_many_and_of_an_unseen_value_for
     assert threshold(0.05, 1e9) == pytest.approx(stats.chi2.isf(0.05, 1) / 2)
 
 
-def test_intervals_are_students_of_many_users_and_without_bounds():
-    many = np.random.default_rng(1).normal(0.1, 0.2, 20_000).clip(-1, 1)
-    expected = stats.ttest_1samp(many, 0).confidence_interval(0.95)
-    assert ends(intervals_of(many, bounds=(-1.0, 1.0))) == pytest.approx(
-        [*expected], abs=0.01 * (expected.high - expected.low)
-    )
-    few = many[:30]
-    for alpha in (0.5, 0.05):
-        interval = intervals_of(few, bounds=ANY, limits=(-9.0, 9.0), alpha=alpha)
-        test = stats.ttest_1samp(few, 0)
-        expected = test.confidence_interval(1 - alpha)
-        assert ends(interval) == pytest.approx([*expected])
-        assert interval.p_value[0] == pytest.approx(test.pvalue)
-        assert interval.standard_error[0] == pytest.approx(stats.sem(few))
+@pytest.mark.parametrize("alpha", [0.5, 0.05])
+def test_intervals_without_bounds_are_those_of_student(alpha):
+    values = np.random.default_rng(1).normal(0.1, 0.2, 30)
+    interval = intervals_of(values, bounds=ANY, limits=(-9.0, 9.0), alpha=alpha)
+    test = stats.ttest_1samp(values, 0)
+    assert ends(interval) == pytest.approx([*test.confidence_interval(1 - alpha)])
+    assert interval.p_value[0] == pytest.approx(test.pvalue)
+    assert interval.standard_error[0] == pytest.approx(stats.sem(values))
 
 
 def test_each_metric_has_the_interval_of_its_values_and_is_missing_where_it_is_not_defined():
@@ -178,24 +172,3 @@ def test_coverage_of_a_share_by_the_sum_over_all_numbers_of_hits(users, smallest
     )
     coverage = chances[is_likely] @ ((low <= share) & (share <= high))
     assert smallest < coverage <= largest
-
-
-@pytest.mark.parametrize(
-    ("users", "share"),
-    [
-        (30, 0.1),
-        (100, 0.03),
-        *(pytest.param(400, share, marks=pytest.mark.slow) for share in (0.004, 0.03, 0.1)),
-    ],
-)
-def test_false_verdicts_of_rare_hits_are_rare_for_equal_means(users, share):
-    """A share of the users has the value 1, and others a small one, beside their mean."""
-    rng = np.random.default_rng([4, users, int(1000 * share)])
-    small = 1 / np.arange(501, 1001)
-    simulations = 300
-    mean = share + (1 - share) * small.mean()
-    is_hit = rng.random((simulations, users)) < share
-    values = np.where(is_hit, 1.0, rng.choice(small, (simulations, users))) - mean
-    interval = intervals_of(values, bounds=(-1.0, 1.0))
-    false_verdicts = ((interval.low > 0) | (interval.high < 0)).mean()
-    assert false_verdicts <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / simulations)

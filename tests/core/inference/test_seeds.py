@@ -1,6 +1,7 @@
-"""The spread of seeds: by textbooks, in closed form, by an integral, and by coverage."""
+"""The spread of seeds: by textbooks, in closed form, by an integral, and by coverage.
 
-from itertools import combinations
+benchmarks/seeds.py counts the false verdicts of families.
+"""
 
 import numpy as np
 import pytest
@@ -38,11 +39,6 @@ def test_the_spread_is_that_of_the_two_way_analysis_of_variance():
     assert spread.variance[0] == pytest.approx(between / 30 / 4)
     assert spread.interaction[0] == pytest.approx(rest / 30 / 4)
     assert spread.freedom == 3
-    spread_of_larger = SeedSpread.from_seeds(1.2 * y.mean(axis=2), 1.2 * y)
-    scaled = spread.scaled(1.2)
-    assert scaled.variance[0] == pytest.approx(spread_of_larger.variance[0])
-    assert scaled.interaction[0] == pytest.approx(spread_of_larger.interaction[0])
-    assert scaled.freedom == 3
     same = np.repeat(y[:1], 3, axis=0)
     assert SeedSpread.from_seeds(same.mean(axis=2), same).variance[0] == pytest.approx(0, abs=1e-20)
 
@@ -91,17 +87,6 @@ def test_seeds_that_do_not_differ_leave_the_users_alone(number):
     )
     kept = with_seeds(wider, np.array([0.2]), [spread_of([0.3, 0.3, 0.3])] * number, FAR, 0.05)
     assert (*ends(kept), kept.p_value[0]) == (-0.4, 0.9, 0.3)
-
-
-def test_half_widths_of_users_and_seeds_are_added_in_quadrature():
-    """Two seeds at .2 ± .003: s / √S = .003, with t = 12.7062 at 95 % and 63.6567 at 99 %."""
-    spread = [spread_of([0.197, 0.203])]
-    assert half_width(spread, 0.004) == pytest.approx(
-        np.hypot(1.959964 * 0.004, 12.7062 * 0.003), rel=1e-5
-    )
-    assert half_width(spread, 0.004, alpha=0.01) == pytest.approx(
-        np.hypot(2.575829 * 0.004, 63.6567 * 0.003), rel=1e-5
-    )
 
 
 def test_what_both_users_and_seeds_show_counts_once():
@@ -154,15 +139,6 @@ def test_the_p_value_of_two_recommenders_is_an_integral_over_their_deviations(pa
     assert half_width(spreads, 0.0, alpha=p_value) == pytest.approx(distance, rel=1e-9)
 
 
-def test_seeds_that_show_a_large_ratio_are_believed():
-    """Deviations are 10,000 to 1: the interval is about Student's of the varying one alone."""
-    varying = [0.0, 1.0, 3.0]
-    steady = [5.0, 5.0001, 5.0002]
-    expected = stats.t.isf(0.025, 2) * stats.sem(varying)
-    width = half_width([spread_of(varying), spread_of(steady)], 0.0)
-    assert width == pytest.approx(expected, rel=0.03)
-
-
 def test_many_seeds_are_known_as_users_are():
     rng = np.random.default_rng(3)
     a = rng.normal(0, 1, 2000)
@@ -190,27 +166,15 @@ def test_the_p_value_is_the_interval_inverted(number):
     assert np.abs(nearest) == pytest.approx(np.zeros(60), abs=1e-8)
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_intervals_are_wider_for_smaller_rates_and_larger_errors(number):
-    means, spreads, error = random_cases(60)
-    rates = np.geomspace(1e-12, 0.9, 20)
-    by_rate = [widened_by(spreads[:number], means, error, rate) for rate in rates]
-    assert (np.diff([widened.high - widened.low for widened in by_rate], axis=0) < 0).all()
-    narrow, wide = (widened_by(spreads[:number], means, factor * error) for factor in (1.0, 1.1))
-    assert (wide.high > narrow.high).all()
-    assert (wide.p_value > narrow.p_value).all()
-    nearer, farther = (widened_by(spreads[:number], factor * means, error) for factor in (1.0, 1.1))
-    assert (farther.p_value < nearer.p_value).all()
-
-
 def test_neither_the_order_of_recommenders_nor_the_unit_matters():
     means, spreads, error = random_cases(20)
-    widened, swapped = (widened_by(order, means, error) for order in (spreads, spreads[::-1]))
+    widened = widened_by(spreads, means, error)
+    swapped = widened_by(spreads[::-1], means, error)
     scaled = widened_by([spread.scaled(0.01) for spread in spreads], 0.01 * means, 0.01 * error)
-    assert swapped.high == pytest.approx(widened.high, rel=1e-9)
-    assert swapped.p_value == pytest.approx(widened.p_value, rel=1e-9)
-    assert scaled.high == pytest.approx(0.01 * widened.high, rel=1e-9)
-    assert scaled.p_value == pytest.approx(widened.p_value, rel=1e-9)
+    for name, unit in (("high", 0.01), ("p_value", 1.0)):
+        expected = getattr(widened, name)
+        assert getattr(swapped, name) == pytest.approx(expected, rel=1e-9)
+        assert getattr(scaled, name) == pytest.approx(unit * expected, rel=1e-9)
 
 
 def test_a_metric_that_is_not_defined_has_no_interval_and_leaves_the_others():
@@ -231,28 +195,24 @@ def test_the_spread_of_a_family_is_that_of_its_equation():
     rng = np.random.default_rng(15)
     seeds = np.array([2, 3, 10, 5])
     squares = np.array([0.0, 0.0, *rng.chisquare(2, 2)])
-    weights = np.zeros(4)
-    for i in range(4):
-        d = 3 * min(1, seeds[i] / seeds.mean()) ** 2
-        weights[i] = (seeds[i] - 1) / (d + seeds[i] - 1)
-    mean_square = sum(weights * squares) / sum(weights)
+    d = 3 * np.minimum(1, seeds / seeds.mean()) ** 2
+    weights = (seeds - 1) / (d + seeds - 1)
+    mean_square = weights @ squares / weights.sum()
     moderated = weights * squares + (1 - weights) * mean_square
-    family = pooled(
-        [
-            SeedSpread(np.array([squares[i] / seeds[i]]), np.zeros(1), int(seeds[i]) - 1)
-            for i in range(4)
-        ]
-    )
+    own = [
+        SeedSpread(np.array([square / number]), np.zeros(1), int(number) - 1)
+        for square, number in zip(squares, seeds, strict=True)
+    ]
+    family = pooled(own)
     for i, j, ratio in [(0, 1, 1.0), (2, 0, 1.0), (3, 2, 1.0), (0, 3, 2.0)]:
         variance = moderated[i] / seeds[i] + ratio**2 * moderated[j] / seeds[j]
         uncertainty = 0.0
         for k in range(4):
-            coefficient = sum(
-                factor**2
-                * ((k == member) * weights[k] + (1 - weights[member]) * weights[k] / sum(weights))
-                / seeds[member]
-                for member, factor in ((i, 1.0), (j, ratio))
-            )
+            coefficient = 0.0
+            for member, factor in ((i, 1.0), (j, ratio)):
+                share = (1 - weights[member]) * weights[k] / weights.sum()
+                share += weights[k] * (k == member)
+                coefficient += factor**2 * share / seeds[member]
             uncertainty += (coefficient * moderated[k]) ** 2 / (seeds[k] - 1)
         t = -stats.t.ppf(0.025, 0.8 * variance**2 / uncertainty)
         expected = t * np.sqrt(variance)
@@ -266,70 +226,19 @@ def test_a_family_whose_seeds_do_not_differ_has_the_users_alone():
     assert half_width(same[:2], error=0.1) == pytest.approx(1.959964 * 0.1)
 
 
-LAWS = {
-    "normal": lambda rng, shape: rng.standard_normal(shape),
-    "two-valued": lambda rng, shape: rng.choice([-1.0, 1.0], shape),
-}
-
-
-@pytest.mark.parametrize(
-    ("law", "deviations"),
-    [
-        ("normal", (1, 1, 1, 1, 1)),
-        ("normal", (3, 1, 1, 1, 1)),
-        ("normal", (1, 3, 1, 3, 1)),
-        ("normal", (0, 1, 1, 1, 1)),
-        ("two-valued", (0, 1, 1, 1, 1)),
-    ],
-)
-def test_equal_recommenders_of_a_family_have_a_false_verdict_in_five_per_cent_at_most(
-    law, deviations
-):
-    """Five with three seeds each, 8,000 simulations; the width of pairs of equal ones is 1.32
-    times that of Tukey and Kramer.
-    """
-    rng = np.random.default_rng(16)
-    seeds = LAWS[law](rng, (5, 3, 8_000)) * np.array(deviations)[:, np.newaxis, np.newaxis]
-    family = pooled([spread_of(*seeds_of_recommender.T) for seeds_of_recommender in seeds])
-    means = seeds.mean(axis=1)
-    is_wrong = np.zeros(8_000, dtype=bool)
-    widths = []
-    for a, b in combinations(range(5), 2):
-        gap = means[b] - means[a]
-        interval = widened_by([family[a], family[b]], gap, 0.0, 0.05 / 10)
-        is_wrong |= (interval.low > 0) | (interval.high < 0)
-        widths.append((interval.high - interval.low).mean() / 2)
-    assert is_wrong.mean() <= 0.05
-    if set(deviations) == {1}:
-        variance = seeds.var(axis=1, ddof=1).mean(axis=0)
-        width_of_tukey = stats.studentized_range.ppf(0.95, 5, 10) * np.sqrt(variance / 3).mean()
-        assert np.mean(widths) / width_of_tukey == pytest.approx(1.32, abs=0.02)
-
-
-MANY = [
-    (*seeds, *parts, 600)
-    for seeds in [(2, 2), (2, 20), (5, 5)]
-    for parts in [(0.03, 0.0), (0.03, 3.0), (1.0, 0.1)]
-]
-
-
-@pytest.mark.parametrize(
-    ("seeds", "others", "spread", "both", "simulations"),
-    [(3, 3, 0.1, 0.4, 200), *(pytest.param(*case, marks=pytest.mark.slow) for case in MANY)],
-)
-def test_intervals_of_seeds_hold_the_truth(seeds, others, spread, both, simulations):
-    """Equal recommenders, with an interaction from none to far above the seeds' part."""
-    rng = np.random.default_rng([13, seeds, others, int(10 * both), int(10 * spread)])
+def test_intervals_of_seeds_hold_the_truth():
+    """Equal recommenders with three seeds each, and an interaction of users and seeds."""
+    rng = np.random.default_rng(13)
+    simulations = 150
     held = np.zeros(2)
     for _ in range(simulations):
         user = rng.normal(0, 0.3, 200)
-        a = user + values_of_seeds(rng, seeds, spread, both)
-        b = user + values_of_seeds(rng, others, spread, both)
+        a = user + values_of_seeds(rng, 3, 0.1, 0.4)
+        b = user + values_of_seeds(rng, 3, 0.1, 0.4)
         gap = b.mean(axis=0) - a.mean(axis=0)
         over_users = intervals(gap, gap, np.full((1, 2, 2), np.inf), FAR, 0.05, test=True)
         spreads = [SeedSpread.from_seeds(values.mean(axis=2), values) for values in (a, b)]
         widened = with_seeds(over_users, gap.mean(axis=1), spreads, FAR, 0.05)
         held += [low <= 0 <= high for low, high in map(ends, (widened, over_users))]
     assert held[0] / simulations >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / simulations)
-    if (spread, both) == (0.1, 0.4):  # without the spread between seeds, far fewer hold
-        assert held[1] / simulations < 0.75
+    assert held[1] / simulations < 0.75  # without the spread between seeds

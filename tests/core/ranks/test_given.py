@@ -32,30 +32,18 @@ def test_other_ranks_are_refused_with_the_reader_to_call_or_the_functions_that_t
 
 
 @pytest.mark.parametrize(
-    ("function", "ranks", "says"),
+    ("function", "ranks", "word"),
     [
-        (
-            "compare",
-            {"A": SAMPLED, "B": EXACT},
-            "A has sampled ranks and B exact",
-        ),
-        ("evaluate", {}, "there are no ranks"),
-        (
-            "compare",
-            EXACT,
-            "mapping",
-        ),
-        ("evaluate", {"A": [EXACT, 3]}, "A: evaluate takes exact ranks.*, not an int"),
-        ("evaluate", {"A": []}, "A: evaluate takes exact ranks.*, not a list"),
-        (
-            "expect",
-            {"A": [EXACT, EXACT]},
-            "2 seeds",
-        ),
+        ("compare", {"A": SAMPLED, "B": EXACT}, "sampled"),
+        ("evaluate", {}, "no ranks"),
+        ("compare", EXACT, "mapping"),
+        ("evaluate", {"A": [EXACT, 3]}, "int"),
+        ("evaluate", {"A": []}, "list"),
+        ("expect", {"A": [EXACT, EXACT]}, "seeds"),
     ],
 )
-def test_refusals(function, ranks, says):
-    with pytest.raises(sm.DataError, match=says):
+def test_refusals(function, ranks, word):
+    with pytest.raises(sm.DataError, match=word):
         FUNCTIONS[function](ranks)
 
 
@@ -83,43 +71,27 @@ def sampled(users: list | None, candidates: list[int]) -> SampledRanks:
 def test_events_of_other_users_are_refused() -> None:
     named = table(["ada", "ben", "cleo"], [7, 8, 9])
     numbered = table([1, 2, 3], [7, 8, 8])
-    with pytest.raises(
-        sm.DataError,
-        match=r"24 in all .*23 in all",
-    ):
+    with pytest.raises(sm.DataError, match=r"24 in all .*23 in all"):
         require_same_events({"A": named, "B": numbered})
 
 
 @pytest.mark.parametrize(
-    ("rows_a", "rows_b", "says"),  # users and candidates
+    ("users_and_candidates_a", "users_and_candidates_b", "says"),
     [
-        (
-            (["a", "b"], [9, 9]),
-            (["a", "c"], [9, 9]),
-            "'b' of A and 'c' of",
-        ),
-        (
-            (None, [9]),
-            (None, [9, 9]),
-            "A has 1 users and B 2",
-        ),
+        ((["a", "b"], [9, 9]), (["a", "c"], [9, 9]), "'b' of A and 'c' of"),
+        ((None, [9]), (None, [9, 9]), "A has 1 users and B 2"),
         ((None, [9, 9]), (None, [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
-        (
-            (["a", "b", "a"], [9] * 3),
-            (["a", "b", "b"], [9] * 3),
-            "user 'a' has 2 rows in A and 1 in B",
-        ),
-        (
-            (["a", "b", "a"], [9, 9, 7]),
-            (["b", "a", "a"], [9, 9, 8]),
-            "^user 'a' has 7 candidates in A and 8 in B",
-        ),
+        ((["a", "b", "a"], [9] * 3), (["a", "b", "b"], [9] * 3), "2 rows in A and 1 in B"),
+        ((["a", "b", "a"], [9, 9, 7]), (["b", "a", "a"], [9, 9, 8]), "'a' has 7 .* A and 8 in B"),
     ],
 )
-def test_pairs_of_other_users_or_other_candidates_are_refused(rows_a, rows_b, says) -> None:
+def test_pairs_of_other_users_or_other_candidates_are_refused(
+    users_and_candidates_a, users_and_candidates_b, says
+) -> None:
     for make in (table, sampled):
+        tables = make(*users_and_candidates_a), make(*users_and_candidates_b)
         with pytest.raises(sm.DataError, match=says):
-            numbers_in(make(*rows_a), make(*rows_b), ("A", "B"))
+            numbers_in(*tables, ("A", "B"))
 
 
 def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:
@@ -169,13 +141,13 @@ def test_expectations_are_those_over_every_way_to_break_the_ties(rows, label, be
 @pytest.mark.parametrize(
     ("column", "values", "says"),
     [
-        ("candidates", 9, "one dimension"),
-        ("above", [0, 0.5], "above must be integers, not float64"),
-        ("tied", [0], "same length"),
-        ("user", ["ada", None], "not a user"),
-        ("above", [0, -1], "^user 'ben': above .-1. and tied .2."),
-        ("tied", [0, -1], "^user 'ben': above .3. and tied .-1."),
-        ("candidates", [9, 5], "^user 'ben': rank 6 .* number of candidates, 5$"),
+        ("candidates", 9, "dimension"),
+        ("above", [0, 0.5], "above"),
+        ("tied", [0], "length"),
+        ("user", ["ada", None], "user"),
+        ("above", [0, -1], "'ben': above"),
+        ("tied", [0, -1], "'ben': above"),
+        ("candidates", [9, 5], "'ben': rank 6"),
     ],
 )
 def test_columns_of_exact_ranks_are_refused_with_their_user(column, values, says):
@@ -185,53 +157,37 @@ def test_columns_of_exact_ranks_are_refused_with_their_user(column, values, says
         ExactRanks(**{**columns, column: values})
 
 
-def test_columns_of_sampled_ranks_are_as_long_as_one_another():
-    for negatives, candidates in (([9], 99), (9, [99]), (9, [[99, 99]]), (9, [99] * 3)):
-        with pytest.raises(sm.DataError, match="one for each row"):
-            sm.SampledRanks(np.array([0, 1]), negatives, candidates)
-
-
-@pytest.mark.parametrize("numbers", [1.5, np.nan, 2**70, [[9], [9, 9]]], ids=repr)
-def test_columns_of_sampled_ranks_are_integers(numbers):
-    for column in ("x", "negatives", "candidates"):
-        with pytest.raises(sm.DataError, match=column):
-            sm.SampledRanks(
-                **({"x": np.array([0, 1]), "negatives": 9, "candidates": 99} | {column: numbers})
-            )
+@pytest.mark.parametrize(
+    ("columns", "word"),
+    [
+        ({"negatives": [9]}, "row"),
+        ({"candidates": [99]}, "row"),
+        ({"candidates": [[99, 99]]}, "row"),
+        ({"x": 1.5}, "x"),
+        ({"negatives": 2**70}, "negatives"),
+        ({"candidates": np.nan}, "candidates"),
+        ({"candidates": [[9], [9, 9]]}, "candidates"),
+    ],
+)
+def test_columns_of_sampled_ranks_are_integers_of_each_row(columns, word):
+    with pytest.raises(sm.DataError, match=word):
+        sm.SampledRanks(**({"x": np.array([0, 1]), "negatives": 9, "candidates": 99} | columns))
 
 
 @pytest.mark.parametrize(
     ("ranks", "candidates", "negatives", "replacement", "says"),
     [
-        ([1], None, 4, False, "lacks the column candidates"),
-        ([1], 9, None, False, "lacks the column negatives"),
-        ([1, 6], 9, 4, False, "row 2: rank 6 is not from 1 to 5"),
-        (
-            [1],
-            9,
-            [4, 4],
-            False,
-            "negatives",
-        ),
-        (
-            [1],
-            2,
-            2,
-            False,
-            "row 1: 2 negatives",
-        ),
-        ([1], 1, 2, True, "row 1: 2 negatives, but no other candidate"),
-        ([1, 2], 2, 2, True, "row 2: rank 2 is not possible"),
+        ([1], None, 4, False, "candidates"),
+        ([1], 9, None, False, "negatives"),
+        ([1, 6], 9, 4, False, "row 2: rank 6"),
+        ([1], 9, [4, 4], False, "negatives"),
+        ([1], 2, 2, False, "row 1: 2 negatives"),
+        ([1], 1, 2, True, "row 1: 2 negatives"),
+        ([1, 2], 2, 2, True, "row 2: rank 2"),
         # of two items, each drawn half of the time or always: at best 2^-5000 C(5000, 10)
-        (
-            [2501, 11],
-            3,
-            5000,
-            True,
-            "row 2: rank 11 is not possible",
-        ),
+        ([2501, 11], 3, 5000, True, "row 2: rank 11"),
         ({"above": [3], "tied": [2]}, 9, 4, False, "row 1.*4 negatives"),
-        (sm.exact_ranks([1], candidates=5), None, 4, False, "is ExactRanks already"),
+        (sm.exact_ranks([1], candidates=5), None, 4, False, "ExactRanks"),
     ],
 )
 def test_sampled_ranks_that_their_negatives_cannot_give_are_refused(

@@ -1,22 +1,15 @@
 """The reader of files of ranks: what it gives, what it refuses, and that it does nothing else."""
 
-import csv
 import gzip
-import io
 import re
-from itertools import islice
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tables_of_ranks import parse_columns, rank_table, sampled_ranks
+from tables_of_ranks import parse_columns
 
 import sampled_metrics as sm
 from sampled_metrics.core.data import tables
-from sampled_metrics.core.ranks.frames import NAMES
-from sampled_metrics.core.ranks.reading import SEPARATORS
 from sampled_metrics.errors import DataError
 
 FRAME = pd.DataFrame(
@@ -33,6 +26,8 @@ REFUSED = {
     "empty": (b"", "no rows"),
     "no rows": (b"candidates,above,tied\n", "no rows"),
     "above n": (b"candidates,rank\n5,5\n5,6\n", "line 3"),
+    "a number beyond 64 bits": (b"candidates,rank\n50,3\n50," + b"9" * 30 + b"\n", "line 3"),
+    "a word for nothing": (b"candidates,rank\n50,nan\n", "line 2"),
     "a column twice": (b"candidates,rank,rank\n5,1,1\n", "'rank'"),
     "another separator": (b"user rank\n1 2\n", "--separator"),
     "scores": (b"user,item,score\n1,2,3\n", "ranked_lists"),
@@ -94,76 +89,6 @@ def test_read_ranks_reads_what_the_file_is(tmp_path):
         again = sm.read_ranks(tmp_path / name)
         assert type(again) is type(written)
         pd.testing.assert_frame_equal(again.to_frame(), written.to_frame())
-
-
-VALID = b"user,candidates,rank,negatives\n1,50,3,9\n2,50,10,9\n3,60,1,9\n"
-SIGNS = [
-    b'"',
-    b",",
-    b"\n",
-    b"\r",
-    b"\r\n",
-    b";",
-    b"\t",
-    b"-",
-    b"0",
-    b"9" * 30,
-    b"nan",
-    b"\xef\xbb\xbf",
-]
-
-
-@st.composite
-def mutated(draw):
-    """A valid file to which one to five things happened."""
-    text = bytearray(VALID)
-    for _ in range(draw(st.integers(1, 5))):
-        at = draw(st.integers(0, len(text)))
-        to = draw(st.integers(at, min(len(text), at + 12)))
-        again = st.just(bytes(text[at:to]) * 2)
-        text[at:to] = draw(st.one_of(st.binary(max_size=3), st.sampled_from(SIGNS), again))
-    return bytes(text)
-
-
-def given_or_refused(read):
-    """Return what is read; None after a DataError of one line that begins with the file's name."""
-    try:
-        return read()
-    except DataError as error:
-        message = str(error)
-    assert message.startswith("f.csv")
-    assert len(message.splitlines()) == 1
-    return None
-
-
-@given(mutated())
-def test_a_mutated_file_is_refused_in_one_line_or_is_what_the_csv_module_reads(content):
-    """Where ranks come out, they are those of Python's own reader, in its lines."""
-    columns = given_or_refused(lambda: parse(content))
-    if columns is None:
-        return
-    for options in ({}, {"candidates": 50}):
-        given_or_refused(lambda options=options: rank_table(columns, **options))
-    given_or_refused(lambda: sampled_ranks(columns, 50, 9))
-    table = given_or_refused(lambda: sampled_ranks(columns))
-    if table is None:
-        return
-    text = content.decode("utf-8-sig")
-    separator = next((sign for sign in SEPARATORS if sign in text.splitlines()[0]), ",")
-    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    plain = [re.sub("[^a-z]", "", name.lower()) for name in lines[0]]
-    header = [
-        next((column for column, names in NAMES.items() if name in names), name) for name in plain
-    ]
-    for name, values in (
-        ("rank", table.x + 1),
-        ("candidates", table.candidates),
-        ("negatives", table.negatives),
-    ):
-        column = header.index(name)
-        assert np.array_equal(
-            values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))]
-        )
 
 
 def test_a_path_from_the_home_of_the_user(tmp_path, monkeypatch):

@@ -36,16 +36,6 @@ def test_an_expected_metric_is_the_mean_over_every_sample(label, replacement):
     np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("m", [1, 500])
-def test_average_precision_has_the_closed_form_of_eq_19(m):
-    rank = np.array([1, 2, 3, 50, 799, 800])
-    summed = expected_metric(rank, 800, SamplingDesign(m, WITH), metric("ap"))
-    theta = (rank[1:] - 1) / 799
-    np.testing.assert_allclose(
-        summed, [1, *((1 - (1 - theta) ** (m + 1)) / ((m + 1) * theta))], rtol=1e-10
-    )
-
-
 @pytest.mark.parametrize("rule", ["random", "beats-one"])
 @pytest.mark.parametrize(
     ("above", "tied", "m", "replacement"),

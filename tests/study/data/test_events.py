@@ -81,12 +81,12 @@ def test_files_without_times_or_ratings():
         binarize([chunk([1, 2], [7, 8])], 4)
 
 
-NO_NUMBERS = ["01", "", "+1", "-1", "1.0", " 1", "1_0", "²", "1" * 19, "x"]
+NO_NUMBERS = ["01", "", "+1", "-0", "1.0", " 1", "1_0", "²", "1" * 20, "x"]
 
 
 @given(
     st.lists(
-        st.sampled_from([[3, 10], [7, 3], ["7", "3"], *([text, "3"] for text in NO_NUMBERS)]),
+        st.sampled_from([[3, 10], [-7, 3], ["-7", "3"], *([text, "3"] for text in NO_NUMBERS)]),
         min_size=1,
     )
 )
@@ -99,36 +99,30 @@ def test_text_of_whole_numbers_is_numbers_and_other_text_leaves_all_text(parts):
     assert {str(user) for user, _ in pairs(events)} == texts
 
 
-@given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1), st.integers(0, 3))
+@given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=6), st.integers(0, 3))
 def test_a_core_is_the_largest_part_in_which_each_has_k(pairs_of_file, k):
-    left = pairs_of_file
-    before = None
-    while left != before:  # taking one out may take others with it
-        before = left
-        users = [user for user, _ in left]
-        items = [item for _, item in left]
-        left = {
-            (user, item) for user, item in left if users.count(user) >= k and items.count(item) >= k
-        }
-    users, items = zip(*sorted(pairs_of_file), strict=True)
-    events = binarize([chunk(users, items, timestamps=range(len(pairs_of_file)))], 0)
-    if not left:
+    rows = sorted(pairs_of_file)
+    left = pd.DataFrame(rows, columns=["user", "item"])
+    for _ in range(10):  # of ten users and items, taking one out may take others with it
+        users = left.groupby("user")["user"].transform("size")
+        items = left.groupby("item")["item"].transform("size")
+        left = left[(users >= k) & (items >= k)]
+    events = binarize([chunk(*zip(*rows, strict=True), timestamps=range(len(rows)))], 0)
+    if left.empty:
         with pytest.raises(DataError, match=f" {k} "):
             k_core(events, k)
         return
     core = k_core(events, k)
-    assert pairs(core) == sorted(left)
-    assert core.user_ids.tolist() == sorted({user for user, _ in left})
-    assert core.item_ids.tolist() == sorted({item for _, item in left})
-    assert core.timestamps.tolist() == [
-        row for row, pair in enumerate(sorted(pairs_of_file)) if pair in left
-    ]
+    assert pairs(core) == list(left.itertuples(index=False, name=None))
+    assert core.user_ids.tolist() == sorted(set(left["user"]))
+    assert core.item_ids.tolist() == sorted(set(left["item"]))
+    assert core.timestamps.tolist() == left.index.tolist()
 
 
 USERS = 1000
 ITEMS = 2500
 CHUNK_SIZE = 50_000
-CHUNKS = 24
+CHUNKS = 16
 
 
 def chunks(rng: np.random.Generator) -> Iterator[EventChunk]:
@@ -138,11 +132,8 @@ def chunks(rng: np.random.Generator) -> Iterator[EventChunk]:
         yield EventChunk(pair // ITEMS, pair % ITEMS, None, rng.integers(10**9, size=CHUNK_SIZE))
 
 
-@pytest.mark.parametrize(
-    ("strategy", "k", "held_out"),
-    [("last-event", 2, 1), ("last-event", 0, 3)],
-)
-def test_from_chunks_to_the_split_an_event_takes_the_memory_that_is_stated(strategy, k, held_out):
+@pytest.mark.parametrize(("k", "held_out"), [(2, 1), (0, 3)])
+def test_from_chunks_to_the_split_an_event_takes_the_memory_that_is_stated(k, held_out):
     """Users, items and times take 16 bytes, pair numbers 8, and the training matrix 12.
 
     The others are what these are made of.
@@ -150,7 +141,7 @@ def test_from_chunks_to_the_split_an_event_takes_the_memory_that_is_stated(strat
     rng = np.random.default_rng(1)
     tracemalloc.start()
     events = k_core(binarize(chunks(rng), 0), k)
-    split = split_events(events, strategy, "first", rng, held_out=held_out)
+    split = split_events(events, "last-event", "first", rng, held_out=held_out)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert split.training.nnz == CHUNKS * CHUNK_SIZE - held_out * USERS

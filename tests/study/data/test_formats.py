@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import sys
-import tracemalloc
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -25,7 +24,6 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study.data import formats
 from sampled_metrics_study.data.events import EventChunk, binarize
 from sampled_metrics_study.data.formats import read_events
-from sampled_metrics_study.data.records import parquet_rows
 from sampled_metrics_study.data.split import split_events
 
 BY_NAME = {"user": "user", "item": "item"}
@@ -60,7 +58,7 @@ def test_blocks_may_end_anywhere(way, monkeypatch):
     content = way.file([way.line(*row) for row in events]).encode()
     for size in (70, 90):
         monkeypatch.setattr(tables, "BLOCK_BYTES", size)
-        assert way.read(content) == expected(way, events)
+        assert way.read(content) == expected(events)
 
 
 def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
@@ -74,11 +72,8 @@ def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
     )
     assert rows(chunks, 4) == [("ann", "x", 5, 9), ("bob", "y", 4, 8)]
     for separator in ",;:|\t ":
-        content = "user,item,x\nann,B-1,\n7,8,9\n".replace(",", separator)
-        assert rows(parse(content, columns=BY_NAME, separator=separator)) == [
-            ("ann", "B-1"),
-            ("7", "8"),
-        ]
+        content = "user,item,x\nann,B-1,\n".replace(",", separator)
+        assert rows(parse(content, columns=BY_NAME, separator=separator)) == [("ann", "B-1")]
 
 
 @pytest.mark.parametrize(
@@ -87,26 +82,16 @@ def test_columns_by_name_in_any_order_or_by_position_and_others_ignored():
         (
             'user,item\n1,"over\ntwo lines"\n"",8\n',
             BY_NAME,
-            ", line 4: user is empty; or state on_bad_lines: skip",
+            ", line 4: user must be text in one line, not ''; see the options on_bad_lines",
         ),
         (
             'user,item\n"7\n1",8\n',
             BY_NAME,
-            r", line 2: user must be text in one line, not '7\n1'; or",
-        ),
-        (
-            "user;item\n1;2\n",
-            BY_NAME,
-            ", line 1: there is no column 'user'; the columns are 'user;item'",
+            r", line 2: user must be text in one line, not '7\n1'",
         ),
         ("1,2\n", {"user": 1, "item": 3}, ", line 1: there is no column 3; the columns are 1, 2"),
-        (
-            "1,2,now\n",
-            BY_PLACE | {"timestamp": 3},
-            ", line 1: column 3 must be a number, not 'now'; or state time",
-        ),
     ],
-    ids=["an empty id", "a line break in an id", "another separator", "no column", "text as time"],
+    ids=["an empty id", "a line break in an id", "no column"],
 )
 def test_refused(content, columns, says):
     assert error_of(content, columns=columns).startswith(f"events{says}")
@@ -120,16 +105,8 @@ def test_refused(content, columns, says):
             "columns: user and item must name different columns, not ['id', ",
         ),
         (
-            {"columns": {"user": "id", "item": 2}},
-            "columns: user and item must all be names or all be positions, not ",
-        ),
-        (
             {"columns": TIMED, "timestamp": "order"},
             "timestamp: order has no use for the column of timestamps",
-        ),
-        (
-            {"columns": {"user": 1, "item": 2}, "timestamp_format": "iso"},
-            "timestamp_format: there is no column of times",
         ),
         (
             {"columns": TIMED, "timestamp_format": "%q"},
@@ -138,9 +115,7 @@ def test_refused(content, columns, says):
     ],
     ids=[
         "a column twice",
-        "names and positions",
         "order and a column of times",
-        "no column of times",
         "an unknown directive",
     ],
 )
@@ -159,7 +134,6 @@ def written(text: str, form: str = "iso") -> int:
     ("text", "form", "seconds"),
     [
         ("1970-01-02", "iso", 86_400),
-        ("2009-02-13T23:31:30.5Z", "iso", 1_234_567_890.5),
         ("02/13/2009 11:31:30 PM", "%m/%d/%Y %I:%M:%S %p", 1_234_567_890),
         ("14.2.2009 00:31:30 +0100", "%d.%m.%Y %H:%M:%S %z", 1_234_567_890),
     ],
@@ -179,9 +153,8 @@ def test_written_times_are_those_of_python(when):
 def test_a_time_that_is_none_is_refused_with_its_line(time, monkeypatch):
     monkeypatch.setattr(tables, "BLOCK_BYTES", 60)
     content = "user,item,x,when\n" + '1,2,"over\ntwo lines",2020-01-01\n' * 5 + f"1,2,3,{time}\n"
-    fault = "must be a time (iso) of the years 1678 to 2261, not" if time else "is empty"
     message = error_of(content, columns=TIMED, timestamp_format="iso")
-    assert message.startswith(f"events, line 12: when {fault}")
+    assert message.startswith("events, line 12: when must be a time (iso) of the years 1678 to")
 
 
 def test_lines_with_a_value_may_be_kept():
@@ -189,8 +162,8 @@ def test_lines_with_a_value_may_be_kept():
     keep = {"column": "event", "values": ["sale", "buy"]}
     assert rows(parse(content, columns=BY_NAME, keep=keep)) == [("3", "4"), ("7", "8")]
     for last_line, keep, says in (
-        (",9,view\n", {"column": "event", "values": ["buy"]}, ", line 6: user is empty"),
-        ("", {"column": "event", "values": ["bye"]}, ": holds no events with 'bye' (keep)"),
+        (",9,view\n", {"column": "event", "values": ["buy"]}, ", line 6: user "),
+        ("", {"column": "event", "values": ["bye"]}, ": holds no events with a value of keep"),
         ("", {"column": "type", "values": ["buy"]}, ", line 1: there is no column 'type'"),
     ):
         message = error_of(content + last_line, columns=BY_NAME, keep=keep)
@@ -199,7 +172,7 @@ def test_lines_with_a_value_may_be_kept():
 
 def test_the_order_of_lines_may_be_the_timestamps():
     keep = {"column": 3, "values": ["x"]}
-    [chunk] = parse(
+    chunk, _ = parse(
         "a,b,x\na,c,y\n,d,x\nb,e,x\n",
         columns=BY_PLACE,
         timestamp="order",
@@ -223,34 +196,16 @@ def test_bad_lines_are_skipped_and_counted(caplog):
     ]
 
 
-def test_each_malformed_line_is_counted_once_and_in_the_facts_of_the_events(monkeypatch):
-    content = "a,b,1\n,b,2\na,b\n\na,c,x\na,d,3\na,e,4\na,f,5\na,g,6\nz"
-    for block in (12, 2**21):
-        with monkeypatch.context() as patch:
-            patch.setattr(tables, "BLOCK_BYTES", block)
-            chunks = list(parse(content, **SKIPPED))
-        assert sum(chunk.malformed for chunk in chunks) == 5
-        events = binarize(chunks, 0)
-        assert len(events) == 5
-        assert events.left_out == {"malformed": 5, "below_min_rating": 0, "repeated": 0}
-
-
 @pytest.mark.parametrize(
     ("content", "column", "says"),
     [
-        ("a,b,1\na,b,1\nc", 4, ", line 1: there is no column 4"),
         (
             "a,b,x\na,b,x\na,b,1\n",
             2,
             ": 2 of 3 lines are malformed, too many to skip (on_bad_lines)",
         ),
-        (
-            "a,b,1\nbad\nbad\na,b,9007199254740993\na,b,0.5\n",
-            2,
-            ", line 4: column 3 is 2^53 or more",
-        ),
     ],
-    ids=["no column", "most lines malformed", "an inexact time"],
+    ids=["most lines malformed"],
 )
 def test_where_bad_lines_are_skipped_other_faults_are_still_refused(content, column, says):
     columns = {"user": 1, "item": column, "timestamp": 3}
@@ -268,8 +223,10 @@ def test_bad_lines_leave_the_others_wherever_a_block_ends(lines, block):
     lines = ["a,b,1,", *lines, *["a,b,1,"] * len(lines)]  # most lines are well-formed
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "BLOCK_BYTES", block)
-        pairs = rows(parse("".join(f"{line}\n" for line in lines), **SKIPPED))
-    assert pairs == [GOOD[line] for line in lines if line in GOOD]
+        chunks = list(parse("".join(f"{line}\n" for line in lines), **SKIPPED))
+    good = [GOOD[line] for line in lines if line in GOOD]
+    assert rows(chunks) == good
+    assert sum(chunk.malformed for chunk in chunks) == len(lines) - len(good)
 
 
 def test_typed_columns_of_recbole_are_found_by_name_and_quotes_are_text():
@@ -280,20 +237,15 @@ def test_typed_columns_of_recbole_are_found_by_name_and_quotes_are_text():
     [chunk] = parse(content, "recbole-inter")
     assert (chunk.users.tolist(), chunk.items.tolist()) == (['"1', "u'1"], ["B00", '"a"'])
     assert (chunk.ratings, chunk.timestamps.tolist()) == (None, [880000000.0, 1.0])
-    content = b"user_id:token\titem_id:token\trank:float\tcandidates:float\na\tb\t3\t9\n"
-    for user in ("user_id", "user_id:token"):
-        columns = {"user": user, "item": "item_id", "rating": "rank"}
-        assert rows(parse(content, columns=columns, separator="\t"), 3) == [("a", "b", 3)]
 
 
 def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_held_out(
     tmp_path, monkeypatch
 ):
-    for block in (12, 2**21):
-        monkeypatch.setattr(tables, "BLOCK_BYTES", block)
-        # a user may have no items
-        chunks = parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists")
-        assert rows(chunks, 3) == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 12)
+    # a user may have no items
+    chunks = parse(b"0 5 07 3\n1\n2 \nann\t5 \r\n\n \n", "item-lists")
+    assert rows(chunks, 3) == [("0", "5", 0), ("0", "07", 1), ("0", "3", 2), ("ann", "5", 3)]
     train = tmp_path / "train.txt"
     test = tmp_path / "test.txt"
     train.write_text("0 5 8 3\n4 8 5\n1 7 9 6\n")
@@ -337,9 +289,9 @@ def test_keys_of_json_in_any_order_and_others_ignored_and_times_exact_or_written
 BAD = {
     **{line: f"expected an object of JSON, got '{line}'" for line in ("{", "")},
     "[1]": "expected an object of JSON, got '[1]'",
-    '{"u": 1}': "i is empty; or state on_bad_lines: skip",
+    '{"u": 1}': "i must be text in one line, not ''",
     **{
-        f'{{"u": {user}, "i": 2}}': "u is empty; or state on_bad_lines: skip"
+        f'{{"u": {user}, "i": 2}}': "u must be text in one line, not "
         for user in ("null", '"a\\nb"')
     },
 }
@@ -348,23 +300,19 @@ BAD = {
 @pytest.mark.parametrize("line", BAD)
 def test_a_bad_line_of_json_is_named_or_skipped(line, caplog):
     content = f'{{"u": "a", "i": 1}}\n{line}\n{{"u": "b", "i": 2}}\n'
-    assert error_of(content, **JSON) == f"events, line 2: {BAD[line]}"
+    assert error_of(content, **JSON).startswith(f"events, line 2: {BAD[line]}")
     assert rows(parse(content, on_bad_lines="skip", **JSON)) == [("a", "1"), ("b", "2")]
     assert "lines are malformed, and are skipped" in caplog.text
 
 
 def test_json_as_pandas_writes_it():
-    """An array of objects is taken; an object for each column leads on to it."""
     events = pd.DataFrame({"u": ["a", "b"], "i": [1, 2]})
     array = events.to_json(orient="records")
-    assert rows(parse(array, **JSON)) == [("a", "1"), ("b", "2")]
-    assert rows(parse(events.to_json(orient="records", indent=1), **JSON)) == rows(
-        parse(array, **JSON)
-    )
+    for text in (array, events.to_json(orient="records", indent=1)):
+        assert rows(parse(text, **JSON)) == [("a", "1"), ("b", "2")]
     assert "no column 'x'" in error_of(array, form="json-lines", columns=KEYS | {"item": "x"})
     assert "objects" in error_of("[1, 2]", **JSON)
-    by_column = error_of(events.to_json(), **JSON)
-    assert "orient='records'" in by_column
+    assert error_of(events.to_json(), **JSON).startswith("events, line 1: u must be text")
 
 
 def test_json_without_a_key_a_line_or_an_end(monkeypatch):
@@ -429,33 +377,9 @@ def test_types_of_times_of_parquet(times, kind, unit):
 def test_missing_numbers_and_kept_rows_of_parquet():
     content = parquet_of(u=[1, 2, 3], i=[4, 5, 6], r=[0.5, None, 4.0], ok=[True, False, True])
     rated = PARQUET | {"columns": KEYS | {"rating": "r"}}
-    assert error_of(content, **rated) == "events, row 2: r is empty; or state on_bad_lines: skip"
-    [chunk] = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
-    assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
-    content = parquet_of(score=[1.5, None], rank=[None, 2], user=["a", "b"])
-    columns = {"score": "score", "rank": "rank", "user": "user"}
-    [part] = parquet_rows(io.BytesIO(content), "ranks", columns)
-    assert part.frame.fillna(-1.0).to_dict("list") == {
-        "score": [1.5, -1.0],
-        "rank": ["", "2"],
-        "user": ["a", "b"],
-    }
-    assert part.location(1) == "ranks, row 2"
-
-
-@pytest.mark.slow
-def test_rows_of_parquet_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "BLOCK_BYTES", 2**20)
-    numbers = np.random.default_rng(1).permutation(2_000_000)
-    path = tmp_path / "events.parquet"
-    path.write_bytes(parquet_of(u=numbers % 1000, i=numbers, t=numbers))
-    chunks = read_events(path, formats.get("parquet"), options={"columns": TIMED_KEYS})
-    tracemalloc.start()
-    count = sum(len(chunk.users) for chunk in chunks)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert count == len(numbers)
-    assert peak < 25e6  # the text of all rows alone has 35 MB
+    assert error_of(content, **rated).startswith("events, row 2: r must be a number, not nan")
+    chunk, _ = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
+    assert (chunk.users.tolist(), chunk.ratings.tolist()) == ([1, 3], [0.5, 4.0])
 
 
 def test_packed_files_of_parquet(tmp_path):

@@ -8,13 +8,12 @@ import io
 import json
 import random
 import zipfile
-from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
@@ -192,32 +191,17 @@ def write(name: str, events: list[Event]) -> None:
             packed.writestr("KuaiRec 2.0/data/user_features.csv", "user_id\n")
 
 
-def counted(
-    events: list[Event], counts: Callable[[Event], bool], core: int
-) -> dict[str, list[tuple[int, str]]]:
-    """Times and items of each user, ascending, of the core.
-
-    Of a pair, the earliest event counts.
-    """
-    pairs: dict[tuple[str, str], int] = {}
-    for event in events:
-        if counts(event):
-            pair = event.user, event.item
-            pairs[pair] = min(event.second, pairs.get(pair, event.second))
+def counted(events: list[Event], core: int) -> pd.DataFrame:
+    """The pairs of the core with their earliest times, by user and time."""
+    table = pd.DataFrame(events, columns=Event._fields)
+    pairs = table.groupby(["user", "item"], as_index=False)["second"].min()
     while core:
-        users = Counter(user for user, _ in pairs)
-        items = Counter(item for _, item in pairs)
-        enough = {
-            pair: when
-            for pair, when in pairs.items()
-            if min(users[pair[0]], items[pair[1]]) >= core
-        }
-        core = core if len(enough) < len(pairs) else 0
-        pairs = enough
-    events_of: dict[str, list[tuple[int, str]]] = {}
-    for (user, item), when in pairs.items():
-        events_of.setdefault(user, []).append((when, item))
-    return {user: sorted(times_and_items) for user, times_and_items in events_of.items()}
+        users = pairs.groupby("user")["user"].transform("size")
+        items = pairs.groupby("item")["item"].transform("size")
+        is_frequent = (users >= core) & (items >= core)
+        core = 0 if is_frequent.all() else core
+        pairs = pairs[is_frequent]
+    return pairs.sort_values(["user", "second"])
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -237,17 +221,16 @@ def test_an_entry_reads_what_the_file_holds(
     read = read_split("split.npz")
     facts = json.loads(Path("dataset.json").read_text(encoding="utf-8"))
 
-    events = counted(made, LAYOUTS[name][2], entry.get("core", 0))
-    users = [user for user, times_and_items in events.items() if len(times_and_items) > 1]
-    items = {item for times_and_items in events.values() for _, item in times_and_items}
+    events = counted([event for event in made if LAYOUTS[name][2](event)], entry.get("core", 0))
+    counts = events["user"].value_counts()
+    users = counts.index[counts > 1]
     assert sorted(map(str, read.user_ids)) == sorted(users)
-    assert sorted(map(str, read.item_ids)) == sorted(items)
-    assert facts["events"] == sum(map(len, events.values()))
-    assert facts["users"] == len(users)
-    assert facts["users_left_out_with_few_training_events"] == len(events) - len(users)
+    assert sorted(map(str, read.item_ids)) == sorted(events["item"].unique())
+    assert facts["events"] == len(events)
+    assert facts["users_left_out_with_few_training_events"] == (counts == 1).sum()
     for row, user in enumerate(map(str, read.user_ids)):
-        training = {str(item) for item in read.item_ids[read.training[[row]].indices]}
+        items = events.loc[events["user"] == user, "item"].tolist()
+        training = read.item_ids[read.training[[row]].indices]
         held_out = str(read.item_ids[read.item[row]])
-        assert held_out not in training
-        assert training | {held_out} == {item for _, item in events[user]}
-        assert not has_times or held_out == events[user][-1][1]
+        assert sorted([*map(str, training), held_out]) == sorted(items)
+        assert not has_times or held_out == items[-1]

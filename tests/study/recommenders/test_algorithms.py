@@ -49,13 +49,10 @@ def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(
         assert weights[j, j] == 0
 
 
-@pytest.mark.parametrize(
-    "dense", [np.ones((3, 2)), made_up(6, 12, 0.5)], ids=["the same users", "more items"]
-)
-def test_ease_refuses_a_regularization_that_leaves_no_digit(dense: np.ndarray) -> None:
-    for regularization in (1e-300, 1e-16, 1e-15):
-        with pytest.raises(ConfigError, match="regularization"):
-            ease(dense, regularization)
+@pytest.mark.parametrize("regularization", [1e-300, 1e-15])
+def test_ease_refuses_a_regularization_that_leaves_no_digit(regularization: float) -> None:
+    with pytest.raises(ConfigError, match="regularization"):
+        ease(made_up(6, 12, 0.5), regularization)
 
 
 D = 3

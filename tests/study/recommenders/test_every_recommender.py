@@ -9,7 +9,6 @@ refused.
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.sparse import csr_array, eye_array, random_array
 from two_groups import SIZES, two_groups
@@ -94,30 +93,6 @@ def test_gives_the_right_answer_for_all_users_and_for_a_block(
     model.write(tmp_path / "one.npz")
     train(entry, split).write(tmp_path / "two.npz")  # by the same stream
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
-
-
-@every_entry
-def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
-    rng = np.random.default_rng(5)
-    chosen = rng.random((80, 30)) < rng.random(30) / 2
-    held_out = chosen & (rng.random((80, 30)) < 0.4)  # of some users none, of others up to seven
-    training = csr_array((chosen & ~held_out).astype(float))
-    user, item = np.nonzero(held_out)
-    split = Split(training, csr_array(held_out.astype(float)), np.arange(80), np.arange(30))
-    model = train(entry, split)
-    table = rank_by_model(model, split)
-    assert table.user.tolist() == user.tolist()
-    scores = model.scores(slice(None), training)
-    target = scores[user, item][:, np.newaxis]
-    is_candidate = ~chosen[user]  # neither in training nor held out
-    is_tied = np.isclose(scores[user], target, rtol=1e-10, atol=1e-14)
-    is_above = ~is_tied & (scores[user] > target)
-    assert table.candidates.tolist() == (is_candidate.sum(axis=1) + 1).tolist()
-    assert table.above.tolist() == (is_candidate & is_above).sum(axis=1).tolist()
-    assert table.tied.tolist() == (is_candidate & is_tied).sum(axis=1).tolist()
-    parts = (slice(0, 1), slice(1, 33), slice(33, 34), slice(34, 80))
-    frames = [rank_by_model(model, split, users=users, threads=2).to_frame() for users in parts]
-    assert pd.concat(frames, ignore_index=True).equals(table.to_frame())
 
 
 @pytest.mark.parametrize("kind", sorted(RECOMMENDERS.keys() - {"ranks"}))

@@ -56,47 +56,27 @@ def test_ranks_are_those_of_the_definition(
 
 
 def added_in_order(users, items):
-    """The scores, term by term in the order of the factors, by Python's own floats."""
-    kind = users.dtype.type
+    """The scores, term by term in the order of the factors."""
     scores = np.zeros((len(users), len(items)), dtype=users.dtype)
-    for user, item in np.ndindex(*scores.shape):
-        total = kind(0)
-        for user_factor, item_factor in zip(users[user], items[item], strict=True):
-            total = kind(total + kind(user_factor * item_factor))
-        scores[user, item] = total
+    for factor in range(users.shape[1]):
+        scores += users[:, [factor]] * items[:, factor]
     return scores
 
 
-def check_against_scores_in_order(user_factors, item_factors, precision="float64"):
-    users = len(user_factors)
-    items = len(item_factors)
-    rng = np.random.default_rng(0)
-    training = rng.random((users, items)) < 0.2
-    held_out = rng.integers(0, items, users)
-    training[np.arange(users), held_out] = False
-    table = rank_by_model(
-        FactorModel(user_factors, item_factors), split_of(training, held_out), precision=precision
-    )
-    scores = added_in_order(user_factors.astype(precision), item_factors.astype(precision))
-    assert rows(table) == by_argsort(scores, training, held_out)
-
-
-precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
-
-
-@precisions
-def test_a_last_digit_decides_and_users_and_items_may_have_no_factors(precision):
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_last_digit_decides(precision):
     for d in (1, 3, 40):
         rng = np.random.default_rng(d)
         digit = np.finfo(precision).eps
+        users = rng.normal(size=(20, d))
         items = rng.normal(size=(1, d)) * (1 + digit * rng.integers(-2, 3, (60, d)))
-        check_against_scores_in_order(rng.normal(size=(20, d)), items, precision)
-    users = rng.normal(size=(12, 5))
-    items = rng.normal(size=(40, 5))
-    users[::3] = 0.0
-    items[::2] = 0.0
-    check_against_scores_in_order(users, items, precision)
-    check_against_scores_in_order(users, np.zeros((40, 5)), precision)
+        training = rng.random((20, 60)) < 0.2
+        held_out = rng.integers(0, 60, 20)
+        training[np.arange(20), held_out] = False
+        split = split_of(training, held_out)
+        table = rank_by_model(FactorModel(users, items), split, precision=precision)
+        scores = added_in_order(users.astype(precision), items.astype(precision))
+        assert rows(table) == by_argsort(scores, training, held_out)
 
 
 @pytest.mark.parametrize(

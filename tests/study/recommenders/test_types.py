@@ -71,15 +71,9 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
         model = algorithm.fit(np.zeros((2, 3)), np.random.default_rng(0))
         assert model.item_factors.ravel().tolist() == factors
     for wrong, says in (
-        (
-            {"revers": True},
-            r"W: unknown key 'revers' \(did you mean reverse\?\); it may be reverse, type, seeds$",
-        ),
+        ({"revers": True}, r"W: unknown key 'revers' \(did you mean reverse\?\)"),
         ({"reverse": 1}, r"W\.reverse: 1 is not of type"),
-        (
-            {"type": "own_models.models.WithoutFit"},
-            r"W\.recommender of type own_models\.models\.WithoutFit: .*fit",
-        ),
+        ({"type": "own_models.models.WithoutFit"}, r"W\.recommender of type .*fit"),
     ):
         with pytest.raises(ConfigError, match=rf"^recommenders\.{says}"):
             check_recommender({"type": "own_models.models.InOrder"} | wrong, "recommenders.W")

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_up_project import Project
 
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.jobs import run, stream
@@ -90,8 +89,6 @@ def test_the_same_names_give_the_same_numbers_and_others_independent_ones():
     assert (stream(*names).random(2000) == numbers).all()
     for other_names in (
         (2021, "ml-1m", "X", "sample"),
-        (2020, "ml-1m", "Y", "sample"),
-        (2020,),
         (2020, "ml-1m", "X"),
         (2020, "ml-1m", "X", "sample", ""),
         (2020, "X", "ml-1m", "sample"),
@@ -99,21 +96,3 @@ def test_the_same_names_give_the_same_numbers_and_others_independent_ones():
     ):
         correlation = np.corrcoef(numbers, stream(*other_names).random(2000))[0, 1]
         assert abs(correlation) < 4 / np.sqrt(2000), other_names
-
-
-def test_a_run_says_which_job_failed_and_where_its_log_is(project: Project) -> None:
-    (project.folder / "wrong.csv").write_text("u,i,t\n1,2,3\n1,3,four\n", encoding="utf-8")
-    columns = {"user": "u", "item": "i", "timestamp": "t"}
-    wrong = {"path": "wrong.csv", "format": "delimited", "options": {"columns": columns}}
-    project.configure(study=["wrong"], datasets={"wrong": wrong})
-    ran = project.snakemake("results/wrong/split.npz", "--cores", "1")
-    assert ran.returncode != 0
-    assert "Traceback" not in ran.stdout + ran.stderr
-    failed = "split wrong failed: "
-    log = "results/logs/wrong/split.log"
-    message = f"{failed}wrong.csv, line 3: t must be a number, not 'four'"
-    lines = ran.stderr.splitlines()
-    [line] = [line for line in lines if line.startswith(message)]
-    assert lines[lines.index(line) + 1] == f"  log: {log}"
-    *_, last = (project.folder / log).read_text(encoding="utf-8").splitlines()
-    assert last == f"error: {line.removeprefix(failed)}"

@@ -11,12 +11,11 @@ from sampled_metrics_study.recommenders.registry import recommender
 
 
 @pytest.mark.parametrize("profile", ["default", "slurm"])
-def test_a_profile_has_no_code(profile):
+def test_a_job_that_refuses_its_input_is_queued_once(profile):
     text = (ROOT / f"profiles/{profile}/config.yaml").read_text(encoding="utf-8")
-    assert "__" not in text
     settings = yaml.safe_load(text)
     assert settings["rerun-triggers"] == ["mtime", "params"]
-    assert settings.get("retries", 0) == 0  # a job that refuses its input is queued once
+    assert settings.get("retries", 0) == 0
 
 
 ITEMS = 26_700
@@ -51,19 +50,14 @@ def asked(project: Project, *arguments: str) -> tuple[dict[str, set[str]], str]:
 
 
 @pytest.mark.slow
-def test_jobs_ask_for_memory_by_the_facts_of_the_split(finished: Project) -> None:
-    memory, _ = asked(finished, "--forceall")
-    for rule in ("split", "train", "rank"):
-        assert memory[rule], rule
-        assert all(250 <= int(size) <= 1000 for size in memory[rule]), rule
-
-
-@pytest.mark.slow
-def test_jobs_on_one_machine_share_its_memory_and_one_that_asks_for_more_runs_alone(
+def test_jobs_ask_for_memory_by_the_facts_of_the_split_and_share_that_of_a_machine(
     finished: Project,
 ) -> None:
     memory, _ = asked(finished, "--forceall", "--set-resources", "train:mem_mb=1000000000")
     assert memory["train"] == {str(psutil.virtual_memory().total // 10**6)}
+    for rule in ("split", "rank"):
+        assert memory[rule], rule
+        assert all(250 <= int(size) <= 1000 for size in memory[rule]), rule
     memory, _ = asked(finished, "--forceall", "--resources", "mem_mb=200")
     assert memory["train"] == memory["rank"] == {"200"}
 

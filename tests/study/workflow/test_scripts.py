@@ -5,7 +5,6 @@ half-written.
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,6 @@ from made_up_project import STUDY, archive, complete_config, ranked, ratings, ru
 from sampled_metrics.core.ranks.exact import exact_ranks
 from sampled_metrics.file_io import read_npz
 from sampled_metrics.ranking.split import read_split
-from sampled_metrics_study.config import precomputed_ranks
-from sampled_metrics_study.entries import FIGURES, arguments
 from sampled_metrics_study.recommenders import ranking
 from sampled_metrics_study.recommenders.models import (
     FactorModel,
@@ -47,13 +44,13 @@ BOOKS = {
     "options": {"columns": COLUMNS},
     "min_rating": 1,
 }
-MINE = {"mine": {"type": "ranks", "path": "mine.csv"}}
 POPULAR = {"popular": {"type": "popularity"}}
+SAMPLE = "candidates,rank\n" + "".join(f"1000,{1 + row % 99}\n" for row in range(798))
 GOOD_RANKS = "user,candidates,rank\n" + "".join(f"reader {reader},5,1\n" for reader in range(6))
 
 
 @pytest.fixture(autouse=True)
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A csv of events of readers with text ids, some of which csv has to quote."""
     monkeypatch.chdir(tmp_path)
     events = [
@@ -62,7 +59,6 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         for event in range(5)
     ]
     pd.DataFrame(events, columns=COLUMNS.values()).to_csv("books.csv", index=False)
-    return Path("books.csv").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -79,25 +75,6 @@ def study(own: dict, recommenders: dict, negatives: int = 2) -> dict:
     sizes = {"sampling": {"negatives": negatives, "repetitions": 2}}
     return complete_config(
         {"study": ["own"], "datasets": {"own": own}, "recommenders": recommenders} | sizes
-    )
-
-
-def imported(
-    ranks: str, own: dict, recommenders: dict, before: str = "candidates,rank\n5,1\n"
-) -> list[str]:
-    """Import ranks of mine.csv as the workflow does, and return the lines of an error.
-
-    The file is as `before` when the config is checked, and changes then.
-    """
-    Path("mine.csv").write_text(before, encoding="utf-8")
-    Path("imported.csv.gz").unlink(missing_ok=True)
-    [source] = precomputed_ranks(study(own, recommenders)).values()
-    Path("mine.csv").write_text(ranks, encoding="utf-8")
-    return run_script(
-        "import_ranks",
-        input={"ranks": source.file("own")},
-        output={"ranks": "imported.csv.gz"},
-        params={"reading": source.reading, "name": "mine on own"},
     )
 
 
@@ -129,32 +106,25 @@ def test_parts_that_are_joined_are_the_ranks_of_all_users(
     assert run_script("gather_ranks", input=inputs, output={"ranks": "joined.csv.gz"}) == []
     assert Path("joined.csv.gz").read_bytes() == Path(f"{name}.csv.gz").read_bytes()
     assert exact_ranks(Path("joined.csv.gz")).candidates.tolist() == read.candidates.tolist()
-    content = bytearray(Path(f"{name}.npz").read_bytes())
-    content[len(content) // 2] ^= 255
-    Path(f"{name}.npz").write_bytes(content)
-    Path(f"{parts[0]}.npz").unlink()
-    [line] = rank(name, parts[0])
-    assert f"{name}.npz: is not a model of this project, or is damaged" in line
+
+
+def own_class(name: str) -> str:
+    """Write the module of docs/own-study.md with a class, and return the path of the class."""
+    [module] = [block for block in blocks("own-study.md", "python") if f"class {name}" in block]
+    Path("mine").mkdir()
+    Path(f"mine/of_{name}.py").write_text(module, encoding="utf-8")
+    return f"mine.of_{name}.{name}"
 
 
 def test_a_class_of_ones_own_is_trained_and_ranked(made_up: dict) -> None:
-    """That of docs/own-study.md, against its definition."""
-    [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
-    Path("mine").mkdir()
-    Path("mine/models.py").write_text(module, encoding="utf-8")
-    config = complete_config(
-        STUDY | {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}}
-    )
-    ranked(config, "made-up", "W")
-    read = read_split("split.npz")
-    table = exact_ranks("W.csv.gz")
-    training = read.training.toarray()
+    """The similarities are those of the definition."""
+    entry = {"type": own_class("Jaccard"), "shrinkage": 10}
+    ranked(complete_config(STUDY | {"recommenders": {"W": entry}}), "made-up", "W")
+    training = read_split("split.npz").training.toarray()
     both = training.T @ training
     either = both.diagonal()[:, np.newaxis] + both.diagonal() - both
-    scores = training @ (both / (either + 10) * (1 - np.eye(len(both))))
-    target = scores[np.arange(len(scores)), read.item][:, np.newaxis]
-    is_above = (scores > target * (1 + 1e-12)) & (training == 0)
-    assert table.above.tolist() == is_above.sum(axis=1).tolist()
+    expected = both / (either + 10) * (1 - np.eye(len(both)))
+    np.testing.assert_allclose(read_model(Path("W.npz")).similarity, expected, rtol=1e-12)
 
 
 def test_a_csv_keeps_its_text_ids() -> None:
@@ -199,75 +169,45 @@ def test_a_test_file_of_ones_own() -> None:
     assert counts.items() <= facts.items()
 
 
-def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused() -> None:
-    from_0 = {"mine": MINE["mine"] | {"candidates": 9, "zero_based": True}}
-    from_0_to_8 = "user,rank\na,0\nb,7\nc,3\n"
-    assert imported(from_0_to_8, {}, from_0, before=from_0_to_8) == []
-    assert exact_ranks(Path("imported.csv.gz")).above.tolist() == [0, 7, 3]
-    [line] = imported("user,rank\na,0\nb,9\n", {}, from_0, before=from_0_to_8)
-    assert line.startswith("error: mine.csv, line 3: rank 10 (from 1, ties included) is above")
-    like_a_sample = "candidates,rank\n" + "".join(f"1000,{1 + row % 99}\n" for row in range(798))
-    assert imported(like_a_sample, {}, {"mine": MINE["mine"] | {"exact": True}}) == []
-    [line] = imported(like_a_sample, {}, MINE)
-    assert "exact: true" in line
-    # the key `ranks` of a dataset takes the same way
-    [line] = imported(
-        "candidates,rank\n9,10\n", BOOKS | {"ranks": {"popular": "mine.csv"}}, POPULAR
-    )
-    assert line.startswith("error: mine.csv, line 2: rank 10 (from 1, ties")
-
-
 @pytest.mark.parametrize(
-    ("entry", "change", "says"),
+    ("reading", "ranks", "says"),
     [
-        (
-            {},
-            lambda text: text.replace(",4,30\n", ",five,30\n", 1),
-            "books.csv, line 5: stars must be a number, not 'f",
-        ),
-        ({"md5": "0" * 32}, str, "books.csv: md5 is "),
+        ({"candidates": 9, "zero_based": True}, "user,rank\na,0\nb,9\n", "line 3: rank 10"),
+        ({}, SAMPLE, "exact: true"),
     ],
-    ids=[
-        "text for stars",
-        "another checksum",
-    ],
+    ids=["a rank above the candidates", "ranks like those of a sample"],
 )
-def test_bad_events_are_refused(
-    shop: str, entry: dict, change: Callable[[str], str], says: str
+def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused(
+    reading: dict, ranks: str, says: str
 ) -> None:
-    Path("books.csv").write_text(change(shop), encoding="utf-8")
-    [line] = split(study(BOOKS | entry, POPULAR), "own")
+    good = {"ranks": "good.csv"}
+    Path("good.csv").write_text("user,rank\na,0\nb,7\nc,3\n", encoding="utf-8")
+    from_0 = {"reading": {"candidates": 9, "zero_based": True}, "name": "mine on own"}
+    outputs = {"ranks": "imported.csv.gz"}
+    assert run_script("import_ranks", input=good, output=outputs, params=from_0) == []
+    assert exact_ranks(Path("imported.csv.gz")).above.tolist() == [0, 7, 3]
+    Path("imported.csv.gz").unlink()
+    Path("mine.csv").write_text(ranks, encoding="utf-8")
+    params = from_0 | {"reading": reading}
+    bad = {"ranks": "mine.csv"}
+    [line] = run_script("import_ranks", input=bad, output=outputs, params=params)
+    assert line.startswith("error: mine.csv")
     assert says in line
 
 
-def beside(script: str, ranks: str) -> list[str]:
-    """Put ranks beside those of popular by a script, and return the lines of an error."""
-    Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
-    Path("mine.csv").write_text(ranks, encoding="utf-8")
-    figure_6 = {"metric": "ap", "estimators": ["uncorrected"], "negatives": [1]}
-    config = complete_config({"figures": {"figure-5": {"edges": [1]}, "figure-6": figure_6}})
-    params = {
-        "recommenders": ["popular", "mine"],
-        "arguments": arguments(FIGURES["dataset"], config),
-    }
-    outputs = {
-        f"{name}_{kind}".replace("-", "_"): f"{name}.{kind}"
-        for name in FIGURES["dataset"]
-        for kind in ("csv", "svg", "png")
-    }
-    return run_script(
-        script,
-        input={"ranks": ["popular.csv", "mine.csv"], "facts": [], "samples": []},
-        output=outputs,
-        params=params,
-    )
+def test_events_with_another_checksum_are_refused() -> None:
+    [line] = split(study(BOOKS | {"md5": "0" * 32}, POPULAR), "own")
+    assert "books.csv: md5 is " in line
 
 
 @pytest.mark.parametrize("script", ["tables", "figures"])
 def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
-    [line] = beside(script, GOOD_RANKS.replace("reader ", "other "))
+    Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
+    Path("mine.csv").write_text(GOOD_RANKS.replace("reader ", "other "), encoding="utf-8")
+    inputs = {"ranks": ["popular.csv", "mine.csv"]}
+    params = {"recommenders": ["popular", "mine"]}
+    [line] = run_script(script, input=inputs, output={"csv": "made.csv"}, params=params)
     assert line.startswith("error: popular and mine must have the same users to be compared: ")
-    assert script == "tables" or beside(script, GOOD_RANKS) == []
 
 
 def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
@@ -282,13 +222,11 @@ def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
 
 
 def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
-    """That of docs/own-study.md, on lines in the order of time and on times.
+    """The class Next, on lines in the order of time and on times.
 
     The pairs are counted by hand.
     """
-    [module] = [block for block in blocks("own-study.md", "python") if "class Next" in block]
-    Path("mine").mkdir()
-    Path("mine/recency.py").write_text(module, encoding="utf-8")
+    entry = {"type": own_class("Next"), "window": 1}
     # ann had a, b, c and then d; bob had c, a, b and then e; the items' own order is another one
     items_of = {"ann": "abcd", "bob": "cabe", "cleo": "bac"}
     events = [
@@ -297,23 +235,16 @@ def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
         for time, item in enumerate(items)
     ]
     in_order = pd.DataFrame(events, columns=["user", "item", "time"])
-    sources = {
-        "lines": (
-            in_order[["user", "item"]],
-            {"user": "user", "item": "item"},
-            {"timestamp": "order"},
-        ),
-        "times": (in_order.iloc[::-1], {"user": "user", "item": "item", "timestamp": "time"}, {}),
-    }
-    for name, (table, columns, options) in sources.items():
-        table.to_csv(f"{name}.csv", index=False)
-        own = {
-            "path": f"{name}.csv",
-            "format": "delimited",
-            "options": {"columns": columns, **options},
-        }
-        config = study(own, {"W": {"type": "mine.recency.Next", "window": 1}})
-        assert split(config | {"sampling": {"negatives": 1, "replacement": False}}, "own") == []
+    in_order.drop(columns="time").to_csv("lines.csv", index=False)
+    in_order.iloc[::-1].to_csv("times.csv", index=False)
+    columns = {"user": "user", "item": "item"}
+    for name, options in {
+        "lines": {"columns": columns, "timestamp": "order"},
+        "times": {"columns": columns | {"timestamp": "time"}},
+    }.items():
+        own = {"path": f"{name}.csv", "format": "delimited", "options": options}
+        config = study(own, {"W": entry}, negatives=1)
+        assert split(config, "own") == []
         ranked(config, "own", "W")
         model = read_model(Path("W.npz"))
         # in training: a→b, b→c of ann; c→a, a→b of bob; b→a of cleo; the last items are c, b and a

@@ -4,7 +4,6 @@ test_damaged_results.py damages real runs.
 """
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -65,9 +64,3 @@ def test_damaged_facts_are_refused(tmp_path: Path, text: str, says: str) -> None
     (tmp_path / "dataset.json").write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(DataError, match=rf"dataset\.json: .*{says}"):
         read_facts(tmp_path / "dataset.json")
-
-
-def test_facts_are_what_was_written(tmp_path: Path) -> None:
-    facts = {"users": 3, "source": "x"}
-    (tmp_path / "dataset.json").write_text(json.dumps(facts), encoding="utf-8")
-    assert read_facts(tmp_path / "dataset.json") == facts

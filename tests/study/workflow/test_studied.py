@@ -7,10 +7,9 @@ import json
 import random
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from made_up_project import STUDY, complete_config, ranked, run_script, split
+from made_up_project import STUDY, complete_config, split
 
 from sampled_metrics.ranking.split import read_split
 
@@ -23,7 +22,6 @@ DATASET = {
     "core": 2,
 }
 POPULAR = {"P": {"type": "popularity"}}
-RANKS = {"P": "P.csv.gz", "elsewhere": "elsewhere.csv"}
 
 
 def books() -> pd.DataFrame:
@@ -47,56 +45,13 @@ BOOKS = STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the split, what was studied, and two tables of ranks.
-
-    The ranks are those by popularity, and those of another tool.
-    """
+    """A folder with the split and its facts."""
     folder = tmp_path_factory.mktemp("studied")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         books().to_csv("books.csv", index=False)
-        config = complete_config(BOOKS | {"sampling": {"negatives": 5, "repetitions": 2}})
+        config = complete_config(BOOKS | {"sampling": {"negatives": 5}})
         assert split(config, "made-up") == []
-        ranked(config, "made-up", "P")
-        table = pd.read_csv("P.csv.gz").assign(above=0, tied=0)
-        table.loc[0, "tied"] = (table.loc[0, "candidates"] - 1 + 1) // 2  # half
-        table.loc[1, "tied"] = (table.loc[1, "candidates"] - 1 - 1) // 2  # less than half
-        table.to_csv(RANKS["elsewhere"], index=False)
-        params = {key: config[key] for key in ("sampling", "estimators", "metrics", "seed")}
-        params |= {
-            "tie_rules": ["random"],
-            "assume_replacement": True,
-            "recommenders": list(RANKS),
-            "place": "dataset",
-            "subject": "made-up",
-        }
-        for name, ranks in RANKS.items():
-            refusals = run_script(
-                "sample",
-                input={"ranks": ranks},
-                output={"samples": f"samples-{name}.npz"},
-                params=params,
-                wildcards={"recommender": name},
-            )
-            assert refusals == []
-        inputs = {
-            "facts": "dataset.json",
-            "ranks": list(RANKS.values()),
-            "samples": [f"samples-{name}.npz" for name in RANKS],
-        }
-        kinds_of_table = {
-            "studied": "csv md html",
-            "table_3": "csv md tex html",
-            "table_4": "csv md tex html",
-        }
-        outputs = {
-            f"{name}_{kind}": f"{name}.{kind}"
-            for name, kinds in kinds_of_table.items()
-            for kind in kinds.split()
-        }
-        for kind in ("estimates", "expected", "conditions"):
-            outputs[kind] = [f"{kind}-{name}.csv" for name in RANKS]
-        assert run_script("tables", input=inputs, output=outputs, params=params) == []
     return folder
 
 
@@ -130,36 +85,6 @@ def test_events_are_those_that_pandas_counts(folder: Path) -> None:
     assert facts["users_left_out_with_few_training_events"] == 0
 
 
-def test_ties_are_those_of_equal_popularity_and_half_the_candidates_are_remarked(
-    folder: Path,
-) -> None:
-    """Recounted by the definition.
-
-    Tied are the other candidates with as many training events as the held-out item.
-    """
-    read = read_split(folder / "split.npz")
-    training = read.training.toarray() > 0
-    is_other = ~training & (np.arange(training.shape[1]) != read.item[:, np.newaxis])
-    popularity = training.sum(axis=0)
-    is_as_popular = popularity == popularity[read.item][:, np.newaxis]
-    tied = (is_other & is_as_popular).sum(axis=1)
-    candidates = is_other.sum(axis=1) + 1
-    rows = pd.read_csv(folder / "studied.csv").set_index("recommender")
-    row = rows.loc["P"]
-    elsewhere = rows.loc["elsewhere"]
-    assert (row["held_out_items"], row["fewest_candidates"]) == (len(tied), candidates.min())
-    assert row["mean_candidates"] == pytest.approx(candidates.mean())
-    assert row["share_with_ties"] == pytest.approx((tied > 0).mean())
-    assert 0 < row["share_with_ties"] < 1
-    assert row["mean_share_tied"] == pytest.approx((tied / (candidates - 1)).mean())
-    assert row["half_tied"] == (tied / (candidates - 1) >= 0.5).sum()
-    assert elsewhere["half_tied"] == 1
-    says = f"in 1 of {len(tied)} rows, half of the other candidates or more tie"
-    assert elsewhere["remark"].startswith(says)
-    for page in ("studied.md", "studied.html"):
-        assert says in (folder / page).read_text(encoding="utf-8")
-
-
 def test_too_few_candidates_are_refused_with_the_split(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -167,10 +92,8 @@ def test_too_few_candidates_are_refused_with_the_split(
     monkeypatch.chdir(tmp_path)
     books().to_csv("books.csv", index=False)
     config = complete_config(BOOKS | {"sampling": {"negatives": 5}})
-    fewest = int(pd.read_csv(folder / RANKS["P"])["candidates"].min())
-    sampling = config["sampling"] | {"negatives": fewest}
-    [line] = split(config | {"sampling": sampling}, "made-up")
+    fewest = int(read_split(folder / "split.npz").candidates.min())
+    many = config["sampling"] | {"negatives": fewest}
+    [line] = split(config | {"sampling": many}, "made-up")
     assert line.startswith("error: sampling.negatives, dataset made-up: ")
-    assert f"draw at most {fewest - 1}, or with replacement" in line
-    for change in ({"negatives": fewest - 1}, {"replacement": True}):
-        assert split(config | {"sampling": sampling | change}, "made-up") == []
+    assert split(config | {"sampling": many | {"negatives": fewest - 1}}, "made-up") == []

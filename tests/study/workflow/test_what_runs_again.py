@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs_blocks import blocks
 from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, ratings
 
 TOY = {"toy"}
@@ -59,10 +58,6 @@ CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "elsewhere.candidates": ({"recommenders": {"elsewhere": {"candidates": 90}}}, IMPORTED),
     "ranking.precision": ({"ranking": {"precision": "float32"}}, {"rank X", *ranked("X")}),
     "metrics": ({"metrics": ["recall@10", "ap"]}, {"sample_tables", "tables", *SUMMARY}),
-    "metrics in another order": (
-        {"metrics": ["auc", "ap", "ndcg@10", "recall@10"]},
-        LATER,  # Figure 6 has the first one
-    ),
     "sampling.negatives": (
         {"sampling": {"negatives": 10}},
         {*jobs("sample"), "sample_tables", "tables", *SUMMARY},
@@ -79,7 +74,6 @@ CONFIG_EDITS: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"figures": {"figure-2": {"negatives": SIZES}}},
         {*TOY, *SUMMARY},
     ),
-    "no figure-5": ({"figures": {"figure-5": False}}, {"figures", *SUMMARY}),
     "no toy": ({"toy": False}, SUMMARY),
     "seeds of X": (
         {"recommenders": {"X": {"seeds": [1, 2]}}},
@@ -95,7 +89,6 @@ FILE_EDITS = {
     "src/sampled_metrics_study/recommenders/ease.py": AFTER_METRICS,  # nobody has it
     "src/sampled_metrics_study/recommenders/ials.py": {*made("X"), *AFTER_METRICS},
     "src/sampled_metrics_study/recommenders/models.py": ALL,
-    "src/sampled_metrics/core/ranks/exact.py": ALL,
     "src/sampled_metrics/ranking/split.py": ALL,
     "src/sampled_metrics_study/templates/summary.html": AFTER_METRICS,
     "scripts/tables.py": {"tables", *SUMMARY},
@@ -253,22 +246,3 @@ def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> No
     for path, before in times.items() if keeps_time else ():
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert planned(project) == {"verify", *SPLIT, *IMPORTED}
-
-
-@pytest.mark.slow
-def test_after_an_edit_of_a_class_of_ones_own(project: Project) -> None:
-    """That of docs/own-study.md."""
-    [module] = [block for block in blocks("own-study.md", "python") if "class Jaccard" in block]
-    path = project.folder / "mine/models.py"
-    path.parent.mkdir()
-    path.write_text(module, encoding="utf-8")
-    edit(project, {"recommenders": {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}}})
-    models = [f"results/made-up/models/{name}.npz" for name in ("W", "X")]
-    ran = project.snakemake(*models, "--cores", "1")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert re.findall(r"^train \w+ on made-up$", ran.stderr, re.MULTILINE) == ["train W on made-up"]
-    assert planned(project, *models) == set()
-    path.write_text(f"{module}# edited\n", encoding="utf-8")
-    assert planned(project, *models) == set()
-    path.write_text(f"{module}EDITED = 1\n", encoding="utf-8")
-    assert planned(project, *models) == {"train W"}
