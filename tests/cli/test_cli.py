@@ -223,7 +223,7 @@ def test_without_matplotlib_says_in_a_line_what_to_install(run, monkeypatch):
     assert "pip install 'sampled-metrics[plots]'" in ended.err
 
 
-@pytest.mark.parametrize("form", ["", "--json"])
+@pytest.mark.parametrize("form", ["", "--latex", "--json"])
 def test_a_caution_stands_before_the_numbers_in_every_form(run, form):
     line = "evaluate from-1.csv --candidates 3561 --zero-based --metrics recall@10"
     out = run(*line.split(), *form.split()).out
@@ -288,7 +288,7 @@ def test_each_form_has_what_the_function_gives(run, line):
 # --- files and names ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["", "--json"])
+@pytest.mark.parametrize("form", ["", "--latex", "--json"])
 def test_names_that_cannot_be_printed_are_escaped_and_stay_in_their_line(run, form):
     Path("bad\udcff.csv").write_text(EXACT)
     files = ("bad\udcff.csv", "a\n\x1b[31m\x85=other.csv")
@@ -309,8 +309,12 @@ def test_letters_that_a_terminal_lacks_are_escaped(run, monkeypatch):
 # --- help and streams ---------------------------------------------------------------------------
 
 
-def test_a_shell_is_told_what_completes_commands(run):
+def test_a_shell_completes_the_commands(run, monkeypatch):
     assert "_SAMPLED_METRICS_COMPLETE=bash_complete" in run("completion", "bash").out
+    monkeypatch.setenv("_SAMPLED_METRICS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "sampled-metrics ev")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert run().out == "plain,evaluate\n"
 
 
 def write_files_of_examples():
