@@ -232,12 +232,11 @@ def rows_of_findings(title: str) -> Iterator[str]:
 
 def rows_of_formats() -> Iterator[str]:
     """Yield the formats of events as the lines of a table."""
-    yield "| `format` | file | published as | ids | times |"
-    yield "|---|---|---|---|---|"
+    yield "| `format` | file | published as | times |"
+    yield "|---|---|---|---|"
     for name, form in FORMATS.items():
-        ids = "numbers" if form.has_number_ids else "text"
         times = form.timestamp_format or "numbers"
-        yield f"| `{name}` | {form.file} | {form.published_as} | {ids} | {times} |"
+        yield f"| `{name}` | {form.file} | {form.published_as} | {times} |"
 
 
 def helps() -> Iterator[str]:

@@ -217,14 +217,13 @@ def _claims_on_figure_2(curves: pd.DataFrame) -> Iterator[Claim]:
     # they are within 0.01
     recall = curves.loc["recall@10"]
     is_consistent = (recall.idxmax(axis=1) == "C") & ((recall["A"] - recall["B"]).abs() < 0.01)
-    sizes = recall.index.to_numpy()
-    wrong = np.flatnonzero(~is_consistent)
-    if len(wrong) == 0 or wrong[-1] + 1 == len(sizes):
-        ours = f"{'not ' if len(wrong) else ''}consistent at every m"
+    sizes = recall.index.tolist()
+    right = _size_from_which(is_consistent)
+    if right in (None, sizes[0]):
+        ours = f"{'not ' if right is None else ''}consistent at every m"
         holds = False
     else:
-        last_wrong = int(sizes[wrong[-1]])
-        right = int(sizes[wrong[-1] + 1])
+        last_wrong = sizes[sizes.index(right) - 1]
         ours = (
             f"C best, A and B within 0.01 of each other from m = {right} on, and not at "
             f"{last_wrong}"
@@ -476,27 +475,27 @@ def _claims_on_sizes(by_size: pd.DataFrame, candidates: float) -> Iterator[Claim
     yield Claim("Section 6.3", words, f"{rate:.2f}", 0.25 < rate < 0.4, tolerance="0.25 to 0.4")
 
     place = "Section 6.3, Figure 6"
-    size = _first_right_size(by_size.loc["uncorrected"], "YX")
+    size = _size_from_which(_are_ordered(by_size.loc["uncorrected"], "YX"))
     largest = by_size.loc["uncorrected"].index.max()
     ours = f"right from m = {size}" if size else f"wrong up to m = {largest}"
     words = "Uncorrected, it needs more than m = 1000 to order X and Y"
     yield Claim(place, words, ours, size is None or size > 1000)
 
-    size = _first_right_size(by_size.loc["bv-0.1"], "ZYX")
+    size = _size_from_which(_are_ordered(by_size.loc["bv-0.1"], "ZYX"))
     ours = f"right from m = {size}" if size else "never right"
     words = "With BV 0.1 the order is right with less than m = 60 samples"
     yield Claim(place, words, ours, size is not None and size < 60)
 
 
-def _first_right_size(curves: pd.DataFrame, names: Sequence[str]) -> int | None:
-    """Return the m from which on recommenders, named from best to worst, are in this order.
+def _are_ordered(curves: pd.DataFrame, names: str) -> "pd.Series[bool]":
+    """Return whether recommenders, named from best to worst, are in this order, by m."""
+    return pd.concat([curves[a] > curves[b] for a, b in pairwise(names)], axis=1).all(axis=1)
 
-    The result is None if the largest m orders them wrongly.
-    """
-    is_ordered = [curves[better] > curves[worse] for better, worse in pairwise(names)]
-    wrong = np.flatnonzero(~np.all(is_ordered, axis=0))
-    position = wrong[-1] + 1 if len(wrong) else 0
-    return int(curves.index[position]) if position < len(curves) else None
+
+def _size_from_which(holds: "pd.Series[bool]") -> int | None:
+    """Return the m from which on something holds; None if it does not at the largest m."""
+    sizes = holds.index[holds[::-1].cumprod()[::-1] == 1]
+    return int(sizes[0]) if len(sizes) else None
 
 
 def _claims_on_table_4(

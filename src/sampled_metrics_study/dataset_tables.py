@@ -1,4 +1,4 @@
-"""The tables of a dataset: what was studied, and Tables 3 and 4, with a part for each m."""
+"""Tables 3 and 4 of a dataset, with a part for each m."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,16 +11,6 @@ from sampled_metrics_study.inputs import Inputs
 from sampled_metrics_study.repetitions import by_size, part_of_size, sizes_of
 
 Runs = Mapping[str, pd.DataFrame]
-
-
-def studied(inputs: Inputs) -> pd.DataFrame:
-    """Return the result of `tables.studied`."""
-    return tables.studied(inputs.ranks)
-
-
-def studied_layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
-    """Lay out what was studied."""
-    return tables.studied_sections(inputs.facts, table)
 
 
 def table_3(inputs: Inputs) -> pd.DataFrame:
@@ -47,24 +37,21 @@ def _by_size(
 
 def layout_3(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
     """Lay out Table 3."""
-    return _laid_out(table, inputs, decided.sections_3)
+    return _laid_out(table, lambda part: decided.sections_3(part, inputs.exact))
 
 
 def layout_4(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
     """Lay out Table 4."""
-    return _laid_out(table, inputs, decided.sections_4)
+    repetitions = inputs.options["repetitions"]
+    return _laid_out(table, lambda part: decided.sections_4(part, inputs.exact, repetitions))
 
 
 def _laid_out(
-    table: pd.DataFrame,
-    inputs: Inputs,
-    layout: Callable[[pd.DataFrame, decided.Exact, int], list[Section]],
+    table: pd.DataFrame, layout: Callable[[pd.DataFrame], list[Section]]
 ) -> list[Section]:
     """Lay out the parts of every m."""
     return [
         (heading if m is None else f"m = {m}. {heading}", cells)
         for m in sizes_of(table)
-        for heading, cells in layout(
-            part_of_size(table, m), inputs.exact, inputs.options["repetitions"]
-        )
+        for heading, cells in layout(part_of_size(table, m))
     ]

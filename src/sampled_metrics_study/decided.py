@@ -1,7 +1,6 @@
 """What the exact ranks decide, and Tables 3 and 4 with it."""
 
 import logging
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -82,10 +81,6 @@ def is_decided(
     return pd.Series([row in (decided or ()) for row in rows], index=table_4.index, dtype=bool)
 
 
-WITHOUT_REPETITIONS = "Without repetitions"
-"""Start of the headings of sections with exact expectations."""
-
-
 def table_3(table: pd.DataFrame, exact: Exact) -> pd.DataFrame:
     """Lay out Table 3.
 
@@ -138,29 +133,12 @@ def table_4(
     return wide
 
 
-def sections_3(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
-    """Lay out Table 3, a section for each reading; values in per cent.
-
-    The last section compares the means with their exact expectations.
-    """
-    sections = [
+def sections_3(table: pd.DataFrame, exact: Exact) -> list[Section]:
+    """Lay out Table 3, a section for each reading; values in per cent."""
+    return [
         (VARIANTS[str(name)].heading, table_3(rows, exact))
         for name, rows in table.groupby("reading", sort=False)
     ]
-    linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
-    # 1e-12: if nothing varies, the two differ only by rounding
-    error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
-    distances = ((linear["mean"] - linear["mean_exact"]) / error).abs()
-    rows = []
-    for name, group in distances.groupby(linear["reading"], sort=False):
-        beyond = [str((group > limit).sum()) for limit in (2, 3, 4)]
-        rows.append([str(name), str(len(group)), f"{group.max():.1f}", *beyond])
-    columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
-    heading = (
-        f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in "
-        "standard errors"
-    )
-    return [*sections, (heading, pd.DataFrame(rows, columns=columns))]
 
 
 def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Section]:
@@ -171,7 +149,7 @@ def sections_4(table: pd.DataFrame, exact: Exact, repetitions: int) -> list[Sect
     if table.empty:
         return []
     probabilities = (
-        f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
+        "Without repetitions: the probability of the right order, by the normal approximation. "
     )
     by_reading = [
         (VARIANTS[str(name)].heading, rows) for name, rows in table.groupby("reading", sort=False)

@@ -150,20 +150,20 @@ TABLES = {
         "table-1": Table(
             "Table 1. The running example, evaluated exactly (bold: the best recommender)",
             "toy.table_1",
-            "toy.layout",
+            "toy.sections",
         ),
         "table-2": Table(
             "Table 2. The running example, evaluated on samples (mean ± standard deviation of a "
             "repetition; bold: the best recommender)",
             "toy.table_2",
-            "toy.layout",
+            "toy.sections",
         ),
     },
     "dataset": {
         "studied": Table(
             "What was studied: {subject}",
-            "dataset_tables.studied",
-            "dataset_tables.studied_layout",
+            "tables.studied",
+            "tables.studied_sections",
             ("csv", "md", "html"),
         ),
         "table-3": Table(

@@ -4,7 +4,6 @@ The template summary.html has its structure, summary_words its words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
 
@@ -236,7 +235,7 @@ def _figure(
     sampled: "pd.Series[float]",
     deviation: "pd.Series[float]",
 ) -> dict[str, Any]:
-    """Return the figure of an answer, and what its lines and bars need said.
+    """Return the figure of an answer, and the values on its two sides.
 
     `exact` has columns value, low and high by recommender; `sampled` and `deviation` are the mean
     and the standard deviation of the uncorrected metric.
@@ -258,21 +257,10 @@ def _figure(
             "95 % intervals",
         ),
     )
-    crossing = [
-        (better, worse)
-        for better, worse in combinations(answer["recommenders"][: figures.SHOWN], 2)
-        if sampled[better] < sampled[worse] - EQUAL
-    ]
-    pairs = answer["pairs"] or []
-    return {
-        "sides": sides,
-        "figure": inline_svg(
-            figures.draw(*sides), "Sampled and exact values", f"{answer['dataset']}-{negatives}"
-        ),
-        "lines_cross": bool(crossing),
-        "undecided_cross": any(pair not in pairs for pair in crossing),
-        "bars_overlap": any(exact["low"][better] < exact["high"][worse] for better, worse in pairs),
-    }
+    drawing = inline_svg(
+        figures.draw(*sides), "Sampled and exact values", f"{answer['dataset']}-{negatives}"
+    )
+    return {"sides": sides, "figure": drawing}
 
 
 def _correction(
@@ -297,7 +285,6 @@ def _correction(
     most_right = right_corrected.max()
     best_for_order = right_corrected.index[right_corrected >= most_right - _SAME_RIGHT]
     return {
-        "corrections": len(corrected),
         "nearest": list(map(estimator_name, nearest)),
         "error": errors[nearest[0]],
         "uncorrected_error": errors.get("uncorrected"),

@@ -54,46 +54,27 @@ def verdict(answer: Mapping[str, Any]) -> str:
             f"By the exact {name}, {pairs}. This run did not compute the uncorrected sampled "
             "metric."
         )
-    said = _of_wrong_order(answer) if answer["turned"] else _of_right_order(answer)
+    wrong = [*answer["wrong"], *answer["alike"]]
+    negatives = counted(answer["negatives"], "sampled negative")
+    said = (
+        f"{_outcome([answer])}. Decided pairs in the right order by {name}, among {negatives}: "
+        f"{_right_of_all(answer)}.{_by_exact(answer, wrong or answer['pairs'])}"
+    )
     return said if answer["can_turn"] else f"{said} Sampling does not change {name} on average."
 
 
-def _of_right_order(answer: Mapping[str, Any]) -> str:
-    """Say that a sample orders all decided pairs rightly."""
-    count = len(answer["pairs"])
-    pairs = {1: "the decided pair is", 2: "both decided pairs are"}.get(
-        count, f"all {count} decided pairs are"
-    )
-    yes = "Only on average" if answer["unsteady"] else "Yes"
-    among = f"among {counted(answer['negatives'], 'sampled negative')}"
-    return (
-        f"{yes}, by {answer['metric']}: {among}, {pairs} in the right "
-        f"order.{_by_exact(answer, answer['pairs'])}"
-    )
+def _outcome(answers: Sequence[Mapping[str, Any]]) -> str:
+    """Say whether samples order all decided pairs rightly."""
+    turned = sum(answer["turned"] for answer in answers)
+    if turned:
+        return "No" if turned == len(answers) else "Not always"
+    return "Only on average" if any(answer["unsteady"] for answer in answers) else "Yes"
 
 
-def _of_wrong_order(answer: Mapping[str, Any]) -> str:
-    """Say which decided pairs a sample orders wrongly, or gives the same value."""
-    count = len(answer["pairs"])
-    wrong = len(answer["wrong"])
-    alike = len(answer["alike"])
-    name = answer["metric"]
-    among = f"Among {counted(answer['negatives'], 'sampled negative')}"
-    on_average = " on average" if answer["unsteady"] else ""
-    if count == 1:
-        [(winner, loser)] = answer["pairs"]
-        looks = "both have the same value" if alike else f"{loser} looks better{on_average}"
-        exact = f"{_with_value(answer, winner)} is better than {_with_value(answer, loser)}"
-        return f"No. By the exact {name}, {exact}. {among}, {looks}."
-    are_wrong = f"{'is' if wrong == 1 else 'are'} the wrong way round"
-    if alike:
-        further = f", and {wrong} {are_wrong}" if wrong else ""
-        have = "has" if alike == 1 else "have"
-        return (
-            f"No. {among}, {alike} of {count} decided pairs {have} equal values of {name}{further}."
-        )
-    said = f"No. {among}, {wrong} of {count} decided pairs {are_wrong} by {name}{on_average}."
-    return f"{said}{_by_exact(answer, answer['wrong'])}"
+def _right_of_all(answer: Mapping[str, Any]) -> str:
+    """Return how many of the decided pairs are in the right order."""
+    pairs = len(answer["pairs"])
+    return f"{pairs - len(answer['wrong']) - len(answer['alike'])} of {pairs}"
 
 
 def _of_single(answer: Mapping[str, Any]) -> str:
@@ -136,29 +117,23 @@ def over_samples(answer: Mapping[str, Any]) -> str:
     """
     sentences = []
     unsteady = answer["unsteady"]
-    if len(unsteady) > FEW_PAIRS:
-        sentences.append(f"Samples differ on {len(unsteady)} decided pairs by {answer['metric']}.")
-    elif unsteady:
+    if unsteady:
+        pairs = counted(len(unsteady), "decided pair")
         shares = (
             f"{winner} comes out better than {loser} in {100 * share:.0f} % of them"
             for winner, loser, share in unsteady
         )
-        sentences.append(f"Samples differ: by {answer['metric']}, {_joined(shares)}.")
+        named = f": {_joined(shares)}" if len(unsteady) <= FEW_PAIRS else ""
+        sentences.append(f"By {answer['metric']}, samples differ on {pairs}{named}.")
     if answer["decided_of_all"]:
-        but = ""
-        if answer["unchanged"]:
-            but = (
-                f" but {enumerated(answer['unchanged'])}, which sampling does not change on average"
-            )
-        come = "comes" if answer["wrong_of_all"] == 1 else "come"
+        unchanged = enumerated(answer["unchanged"])
+        but = f" but {unchanged}, which sampling does not change on average" if unchanged else ""
         sentences.append(
-            f"Over all metrics{but}, {answer['wrong_of_all']} of {answer['decided_of_all']} "
-            f"decided comparisons of two recommenders {come} out "
-            f"wrong{' or equal' if answer['alike'] else ''} in most samples."
+            "Decided comparisons of two recommenders that come out wrong or equal in most samples, "
+            f"over all metrics{but}: {answer['wrong_of_all']} of {answer['decided_of_all']}."
         )
         if undecided := answer["undecided_of_all"]:
-            ones = "one" if undecided == 1 else "ones"
-            sentences.append(f"The exact ranks do not decide {undecided} further {ones}.")
+            sentences.append(f"Comparisons that the exact ranks do not decide: {undecided}.")
     return " ".join(sentences)
 
 
@@ -169,44 +144,25 @@ def corrections(answer: Mapping[str, Any]) -> str:
     """
     best = answer["correction"]
     nearest = best["nearest"]
-    have = "has" if len(nearest) == 1 else "have"
-    subject = f"Of the corrections, {' and '.join(nearest)} {have} the smallest"
-    if best["corrections"] == 1:
-        subject = f"{nearest[0]} has this"
-    elif len(nearest) == best["corrections"]:
-        subject = "All corrections have the same"
     uncorrected = ""
     if best["uncorrected_error"] is not None:
-        uncorrected = f", where the uncorrected metric has {100 * best['uncorrected_error']:.1f}"
+        uncorrected = f" ({100 * best['uncorrected_error']:.1f} without a correction)"
     said = (
-        f"{subject} root mean square error of {answer['metric']} in one sample: "
-        f"{100 * best['error']:.1f} percentage points{uncorrected}."
+        f"Smallest root mean square error of {answer['metric']} in one sample: "
+        f"{100 * best['error']:.1f} percentage points, with {' and '.join(nearest)}{uncorrected}."
     )
-    return f"{said}{_right_orders(answer)} One sees this only because the exact values are known."
-
-
-def _right_orders(answer: Mapping[str, Any]) -> str:
-    """Return a sentence on how often corrections order the decided pairs rightly.
-
-    Without decided pairs, it is empty.
-    """
-    best = answer["correction"]
     most_right = best["best_for_order"]
-    if not most_right:
-        return ""
-    corrections = " or ".join(most_right)
-    if len(most_right) == best["corrections"]:
-        corrections = "each correction" if best["corrections"] > 1 else "it"
-    shares = f"{100 * best['most_right']:.0f} % of cases with {corrections}"
-    if best["nearest"][0] not in most_right:
-        shares += f", in {100 * best['right']:.0f} % with {best['nearest'][0]}"
-    if best["uncorrected_right"] is not None:
-        shares += f", and in {100 * best['uncorrected_right']:.0f} % without a correction"
-    these = "these " if answer["unchanged"] else ""
-    return (
-        f" Over all samples and {these}metrics, the decided pairs are in the right order in "
-        f"{shares}."
-    )
+    if most_right:
+        shares = [f"{100 * best['most_right']:.0f} % with {' or '.join(most_right)}"]
+        if nearest[0] not in most_right:
+            shares.append(f"{100 * best['right']:.0f} % with {nearest[0]}")
+        if best["uncorrected_right"] is not None:
+            shares.append(f"{100 * best['uncorrected_right']:.0f} % without a correction")
+        said += (
+            " Decided pairs in the right order, over all samples and these metrics: "
+            f"{', '.join(shares)}."
+        )
+    return f"{said} One sees this only because the exact values are known."
 
 
 def joint(answers: Sequence[Mapping[str, Any]]) -> str:
@@ -216,37 +172,9 @@ def joint(answers: Sequence[Mapping[str, Any]]) -> str:
     """
     if len(answers) < 2 or not all(answer["pairs"] and answer["sampled"] for answer in answers):
         return ""
+    counts = ", ".join(f"{_right_of_all(answer)} ({answer['heading']})" for answer in answers)
     name = answers[0]["metric"]
-    turned = sum(answer["turned"] for answer in answers)
-    if not turned:
-        yes = "Only on average" if any(answer["unsteady"] for answer in answers) else "Yes"
-        headings = "; ".join(answer["heading"] for answer in answers)
-        return f"{yes}, by {name}: the decided pairs are in the right order ({headings})."
-    numbers = []
-    for answer in answers:
-        alike = f", and {len(answer['alike'])} equal" if answer["alike"] else ""
-        numbers.append(
-            f"{len(answer['wrong'])} of {len(answer['pairs'])}{alike} ({answer['heading']})"
-        )
-    no = "No" if turned == len(answers) else "Not always"
-    return f"{no}. Decided pairs that come out the wrong way round by {name}: {', '.join(numbers)}."
-
-
-def meaning_of_lines(answer: Mapping[str, Any]) -> str:
-    """Say what crossing lines and overlapping bars of the figure of an answer mean.
-
-    Of one recommender, there is nothing to say.
-    """
-    if len(answer["recommenders"]) < 2:
-        return ""
-    crossing = "Lines cross where the sample turns the order. " if answer["lines_cross"] else ""
-    notes = []
-    if answer["bars_overlap"]:
-        notes.append("bars of a decided pair may overlap")
-    if answer["undecided_cross"]:
-        notes.append("crossing lines of an undecided one do not count")
-    further = f"; {', and '.join(notes)}" if notes else ""
-    return f"{crossing}A pair is decided if a comparison by user at 95 % tells it apart{further}."
+    return f"{_outcome(answers)}. Decided pairs in the right order by {name}: {counts}."
 
 
 # --- the data ---

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from sampled_metrics.core.metrics import metric, metric_name
 from sampled_metrics.core.ranks.exact import ExactRanks, half_tied, tied_shares, ties_remark
 from sampled_metrics.core.sampling.draws import EQUAL, probability_of_order
 from sampled_metrics.reporting.tables import Section, number, plus_minus
+from sampled_metrics_study.inputs import Inputs
 
 
 def worse_and_better(pair: tuple[str, str], exact: Mapping[str, float]) -> tuple[str, str] | None:
@@ -168,7 +168,7 @@ FACTS = {
 """Key of dataset.json → its wording."""
 
 
-def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
+def studied(inputs: Inputs) -> pd.DataFrame:
     """Return counts of the ranked items and of their ties, by recommender.
 
     share_with_ties is a share of the items, mean_share_tied of an item's other candidates, and
@@ -185,16 +185,17 @@ def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
             "half_tied": half_tied(table),
             "remark": ties_remark(table),
         }
-        for name, table in ranks.items()
+        for name, table in inputs.ranks.items()
     ]
     return pd.DataFrame(rows)
 
 
-def studied_sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Section]:
+def studied_sections(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
     """Lay out the facts of dataset.json, if any, and the counts of each recommender.
 
     Shares are in per cent.
     """
+    facts = inputs.facts
     fact_rows = [(words, f"{facts[key]}") for key, words in FACTS.items() if facts]
     rank_cells = pd.DataFrame(
         {

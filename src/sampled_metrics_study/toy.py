@@ -1,6 +1,5 @@
 """The running example of sections 3 to 5: Tables 1 and 2."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,11 +46,12 @@ def table_2(inputs: Inputs) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["recommender", "metric", "mean", "sd"])
 
 
-def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Section]:
+def sections(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
     """Lay out Table 1 or 2 beside the ranks of the example.
 
     The best recommender by each metric is bold.
     """
+    ranks = inputs.options["ranks"]
     cells = table if "mean" in table else table.rename(columns={"value": "mean"}).assign(sd=np.nan)
     texts = [plus_minus(mean, sd, 3) for mean, sd in zip(cells["mean"], cells["sd"], strict=True)]
     bold_texts = with_best(pd.Series(texts, cells.index), cells["mean"], [cells["metric"]], 3)
@@ -60,8 +60,3 @@ def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Se
     predicted = [", ".join(map(str, instances)) for instances in ranks.values()]
     wide.insert(0, "Predicted ranks", predicted)
     return [("", wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index())]
-
-
-def layout(table: pd.DataFrame, inputs: Inputs) -> list[Section]:
-    """Lay out Table 1 or 2."""
-    return sections(table, inputs.options["ranks"])

@@ -86,7 +86,7 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
     "gzip in several parts": (gzip.compress(EVENTS[:5000]) + gzip.compress(EVENTS[5000:]), None),
     "a link in the file's place": (
         zipped(b"/etc/passwd", link("ratings.dat")),
-        "line 1: has 1 fields",
+        "line 1: there is no column 2",
     ),
     "a name twice": (zipped(EVENTS, "ratings.dat", (b"1::1::1::1\n", "ratings.dat")), "found 2"),
     "a name with a line end and a terminal's commands": (

@@ -133,7 +133,9 @@ def check_events(name, content):
         rows = []
         for chunk in chunks:
             columns = [column.tolist() for column in chunk[:4]]
-            rows += zip(*columns, strict=True)
+            rows += [
+                (str(user), str(item), *more) for user, item, *more in zip(*columns, strict=True)
+            ]
         separator = PARTS[name][0].decode()
         assert rows == naive(content, separator)
     try:
@@ -146,7 +148,10 @@ def naive(content, separator):
     """The events, read in the plainest way."""
     lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\r\n").split("\n")
     fields = [line.split(separator) for line in lines if not line.startswith("userId")]
-    return [(int(user), int(item), float(rating), int(when)) for user, item, rating, when in fields]
+    return [
+        (user.strip(), item.strip(), float(rating), int(when))
+        for user, item, rating, when in fields
+    ]
 
 
 def check_ranks(content):

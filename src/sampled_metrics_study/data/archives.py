@@ -13,16 +13,14 @@ can be reached.
 import gzip
 import hashlib
 import io
-import struct
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
-from sampled_metrics.errors import DataError, reason
+from sampled_metrics.errors import DataError
+from sampled_metrics.file_io import reading
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -35,29 +33,6 @@ Unpack a larger file by hand, and name the unpacked file.
 """
 
 _MAX_LISTED = 10
-
-# What zipfile, gzip and zlib raise on damaged, truncated or unsupported content.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    ValueError,
-)
-
-
-@contextmanager
-def _damage_named(name: str) -> Iterator[None]:
-    """Report damage as a DataError that names the file."""
-    try:
-        yield
-    except _DAMAGE as error:
-        raise DataError(
-            f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or "
-            "unsupported"
-        ) from error
 
 
 class _MemberStream(io.RawIOBase):
@@ -85,11 +60,11 @@ class _MemberStream(io.RawIOBase):
         return self._source.seekable()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        with _damage_named(self.name):
+        with reading(self.name):
             return self._source.seek(offset, whence)
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        with _damage_named(self.name):
+        with reading(self.name):
             count = self._source.readinto(buffer)
         self._count += count
         self.advance(count)
@@ -126,20 +101,14 @@ def open_member(path: Path, member: str | None) -> io.BufferedReader:
         `advance`, a function that is called with the number of bytes of each read.
 
     Raises:
-        DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or
-            too large, or the number of matching entries is not one.
+        DataError: the file cannot be read; the archive is damaged, encrypted or too large, or the
+            number of matching entries is not one.
     """
-    with _damage_named(str(path)):
-        archive = zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
-    if archive is not None:
-        with archive:  # an open entry keeps the file open
-            return io.BufferedReader(_open_entry(archive, path, member))
-    try:
+    with reading(str(path)):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:  # an open entry keeps the file open
+                return io.BufferedReader(_open_entry(archive, path, member))
         beginning = _beginning(path)
-        if is_web_page(path):
-            raise DataError(
-                f"{path}: is a web page, not the data set; delete it and download it again"
-            )
         if beginning.startswith(b"\x1f\x8b"):
             return io.BufferedReader(_MemberStream(gzip.open(path), str(path), None))
         if beginning.startswith(b"PK") or path.suffix.lower() == ".zip":
@@ -147,8 +116,6 @@ def open_member(path: Path, member: str | None) -> io.BufferedReader:
                 f"{path}: is not a zip archive, or is truncated; delete it and download it again"
             )
         return io.BufferedReader(_MemberStream(path.open("rb"), str(path), path.stat().st_size))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> _MemberStream:
@@ -165,7 +132,7 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> _Me
         raise DataError(
             f"{name}: its compression is not supported; pack it again with deflate, zip's default"
         )
-    with _damage_named(name):  # zipfile stops at the declared size and then compares the CRC
+    with reading(name):  # zipfile stops at the declared size and then compares the CRC
         return _MemberStream(cast(io.BufferedIOBase, archive.open(entry)), name, entry.file_size)
 
 
@@ -245,11 +212,9 @@ def verify(
     Raises:
         DataError: the file cannot be read or is not the expected one.
     """
-    try:
+    with reading(str(path)):
         actual = digests(path)
         fault = fault_of(path, md5, sha256, actual)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if fault is not None:
         instead = "correct path" if is_own else "delete it and run again"
         raise DataError(

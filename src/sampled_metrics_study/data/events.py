@@ -4,9 +4,9 @@ The numbers of ids begin with 0.
 """
 
 import logging
-import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from sampled_metrics.checks import Ints, shown
 from sampled_metrics.core.data.ids import INEXACT, as_text, id_column
-from sampled_metrics.core.data.tables import Location, Rows, refuse_rows
+from sampled_metrics.core.data.tables import Rows, refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 
 BYTES_OF_EVENT = 55
 """Memory that each event takes while the events are read and split."""
-
-_WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # str(int(text)) == text
 
 
 class EventChunk(NamedTuple):
@@ -48,7 +46,7 @@ class EventChunk(NamedTuple):
     held_out: NDArray[np.bool_] | None = None
     """Whether the split of the file holds the event out; None if the file has no split."""
     malformed: int = 0
-    """Number of malformed lines that were left out before the next events."""
+    """Number of malformed lines that were left out; the last chunk of a file has it."""
 
     def events(self, kept: Any) -> "EventChunk":
         """Return some of the events, by (events,) bool."""
@@ -130,7 +128,7 @@ def binarize(
     low = 0
     malformed = 0
     events_read = 0
-    for chunk in _merged(chunks):
+    for chunk in chunks:
         malformed += chunk.malformed
         if min_rating != 0:
             if chunk.ratings is None:
@@ -162,6 +160,8 @@ def binarize(
     users = user_positions[whole.pop("users")]
     items = item_positions[whole.pop("items")]
     timestamps = whole.get("timestamps")
+    if timestamps is not None and timestamps.dtype.kind == "f":
+        _refuse_rounded(timestamps)
     held_out = whole.get("held_out")
     if held_out is not None:
         _refuse_both(users, items, held_out, user_ids, item_ids)
@@ -195,28 +195,13 @@ class _Column:
         return self._values
 
 
-def _merged(chunks: Iterable[EventChunk], events: int = 2**18) -> Iterator[EventChunk]:
-    """Yield the events in chunks of `events` or more, each with ids of one kind.
-
-    Finding the distinct ids of a chunk takes time.
-    """
-    parts: list[EventChunk] = []
-    for chunk in chunks:
-        kinds = {(part.users.dtype, part.items.dtype) for part in (*parts[:1], chunk)}
-        if len(kinds) > 1 or sum(len(part.users) for part in parts) >= events:
-            yield _concatenated(parts)
-            parts = []
-        parts.append(chunk)
-    if parts:
-        yield _concatenated(parts)
-
-
-def _concatenated(parts: Sequence[EventChunk]) -> EventChunk:
-    columns: dict[str, Any] = {}
-    for name, values in parts[0]._asdict().items():
-        if isinstance(values, np.ndarray):
-            columns[name] = np.concatenate([getattr(part, name) for part in parts])
-    return parts[0]._replace(**columns, malformed=sum(part.malformed for part in parts))
+def _refuse_rounded(times: NDArray[np.float64]) -> None:
+    """Refuse times that may have lost digits, because others have decimals."""
+    if (np.abs(times) >= 2**53).any():
+        raise DataError(
+            "some timestamps are 2^53 or more, and others have decimals or exponents: together "
+            "they would lose digits; write all as whole numbers"
+        )
 
 
 def _refuse_both(
@@ -272,29 +257,24 @@ class _Numbering:
     """Numbers of ids, in the order in which the ids first appear."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Any, int] = {}
-        self._are_texts = False
+        self._numbers: dict[Any, int] = {}  # an id may be there as a number and as text
 
     def number(self, ids: NDArray[np.int64] | NDArray[np.object_]) -> NDArray[np.int32]:
         """Return the number of each id, (ids,); a new id gets the next number."""
         positions, unique = pd.factorize(ids)
-        if ids.dtype == object and not self._are_texts:
-            self._numbers = {str(known): number for known, number in self._numbers.items()}
-            self._are_texts = True
-        distinct = map(str, unique.tolist()) if self._are_texts else unique.tolist()
-        numbers = [self._numbers.setdefault(known, len(self._numbers)) for known in distinct]
+        numbers = [self._numbers.setdefault(known, len(self._numbers)) for known in unique.tolist()]
         return np.array(numbers, dtype=np.int32)[positions]
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
-        """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
-        by_number = list(self._numbers)
-        if all(isinstance(known, str) and _WHOLE_NUMBER.fullmatch(known) for known in by_number):
-            by_number = [int(known) for known in by_number]
-        ids = np.array(by_number)
-        order = np.argsort(ids)
-        positions = np.empty(len(order), dtype=np.int32)
-        positions[order] = np.arange(len(order), dtype=np.int32)
-        return ids[order], positions
+        """Return the (ids,) ids in ascending order, and the position in it of each number."""
+        texts = np.array(list(map(str, self._numbers)))
+        ids: NDArray[Any] = texts
+        with suppress(ValueError, OverflowError):  # text of other than whole numbers
+            whole_numbers = texts.astype(np.int64)
+            if (whole_numbers.astype(str) == texts).all():
+                ids = whole_numbers
+        ascending, positions = np.unique(ids, return_inverse=True)
+        return ascending, positions.astype(np.int32)
 
 
 def k_core(events: Events, k: int) -> Events:
@@ -350,12 +330,11 @@ def events_of_rows(
     name: str,
     labels: Mapping[str, str],
     *,
-    has_number_ids: bool = False,
     timestamp_format: str | None = None,
     kept: Collection[str] | None = None,
     skips_bad_lines: bool = False,
     ordered: bool = False,
-    has_options: bool = False,
+    hint: str = "",
 ) -> Iterator[EventChunk]:
     """Yield the events of each part.
 
@@ -363,17 +342,14 @@ def events_of_rows(
         parts: rows with the columns user, item and, if there are any, rating, timestamp and keep.
         name: name of the file in errors.
         labels: names of these columns in errors.
-        has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but
-            the empty one.
         timestamp_format: "iso" or a pattern of strptime, if timestamps are text, which become
             nanoseconds since 1970 in UTC. None if timestamps are numbers, or times by their type.
         kept: values of the column keep; rows with other values are left out. None if there is no
             such column.
-        skips_bad_lines: whether malformed rows are skipped, counted in the chunks, and their number
-            logged. Otherwise they are refused.
+        skips_bad_lines: whether malformed rows are skipped, and their number logged and in the last
+            chunk. Otherwise they are refused.
         ordered: whether the timestamps are the order of the rows.
-        has_options: whether a study can state the two above, as its dataset's options; errors then
-            name them.
+        hint: the end of the error for a malformed row.
 
     Raises:
         ConfigError: `timestamp_format` is not a pattern of strptime.
@@ -386,84 +362,47 @@ def events_of_rows(
         except ValueError as error:
             what = f"timestamp_format: {timestamp_format!r} is not a pattern of strptime"
             raise ConfigError(f"{what}: {error}") from None
-    exact_times = _ExactTimes()
-    counts = _Counts()
-    untold = 0  # malformed lines that no chunk has counted yet
-    chunk: EventChunk | None = None
+    all_rows = 0
+    events = 0
+    malformed = 0
     for rows in parts:
         columns: dict[str, NDArray[Any]] = {}
         wrong = np.zeros(len(rows.frame), dtype=np.bool_)
         for role in [role for role in labels if role != "keep" and role in rows.frame]:
-            columns[role], is_wrong, rule = _values(
-                role, labels[role], rows, has_number_ids, timestamp_format
-            )
+            columns[role], is_wrong, rule = _values(role, labels[role], rows, timestamp_format)
             if not skips_bad_lines:
-                lacks_format = role == "timestamp" and timestamp_format is None
-                hint = _FORMAT if lacks_format else _SKIP
-                message = partial(_must_be, labels[role], rule, rows.frame[role], hint, has_options)
+                message = partial(_must_be, labels[role], rule, rows.frame[role], hint)
                 refuse_rows(is_wrong, message, rows.location)
             wrong |= is_wrong
-        malformed = rows.skipped + int(wrong.sum())
-        untold += malformed
-        counts.malformed += malformed
-        counts.rows += rows.skipped + len(wrong)
-        if "timestamp" in columns and timestamp_format is None:
-            exact_times.require(columns["timestamp"], labels["timestamp"], rows.location)
+        malformed += rows.skipped + int(wrong.sum())
+        all_rows += rows.skipped + len(wrong)
         if kept is not None:
-            keep = rows.frame["keep"]
-            keep = as_text(keep) if keep.dtype.kind in "if" else keep
-            wrong |= ~keep.isin(kept).to_numpy()
+            wrong |= ~as_text(rows.frame["keep"]).isin(kept).to_numpy()
         if wrong.any():
             columns = {role: values[~wrong] for role, values in columns.items()}
+        count = len(columns["user"])
         if ordered:
-            columns["timestamp"] = np.arange(counts.events, counts.events + len(columns["user"]))
-        ratings = columns.get("rating")
-        times = columns.get("timestamp")
-        if len(columns["user"]):
-            chunk = EventChunk(columns["user"], columns["item"], ratings, times, malformed=untold)
-            counts.events += len(chunk.users)
-            untold = 0
+            columns["timestamp"] = np.arange(events, events + count)
+        events += count
+        if count:
+            chunk = EventChunk(
+                columns["user"], columns["item"], columns.get("rating"), columns.get("timestamp")
+            )
             yield chunk
-    if chunk is not None and untold:
-        yield chunk.events(slice(0, 0))._replace(malformed=untold)
-    counts.report(name, kept)
-
-
-@dataclass
-class _Counts:
-    """What a file holds.
-
-    Attributes:
-        rows: number of rows.
-        events: number of events.
-        malformed: number of rows that are skipped because they are malformed.
-    """
-
-    rows: int = 0
-    events: int = 0
-    malformed: int = 0
-
-    def report(self, name: str, kept: Collection[str] | None) -> None:
-        """Log what is left out, and refuse a file of which too much is."""
-        if 2 * self.malformed > self.rows:
-            raise DataError(
-                f"{name}: {self.malformed} of {self.rows} lines are malformed, too many to skip "
-                "(on_bad_lines); check the format, its separator and its columns"
-            )
-        if self.malformed:
-            _LOG.warning(
-                "%s: %d of %d lines are malformed, and are skipped",
-                name,
-                self.malformed,
-                self.rows,
-            )
-        if not self.events:
-            only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
-            raise DataError(f"{name}: holds no events{only}")
+    if 2 * malformed > all_rows:
+        raise DataError(
+            f"{name}: {malformed} of {all_rows} lines are malformed, too many to skip "
+            "(on_bad_lines); check the format, its separator and its columns"
+        )
+    if not events:
+        raise DataError(f"{name}: holds no events{'' if kept is None else ' with a value of keep'}")
+    if malformed:
+        _LOG.warning("%s: %d of %d lines are malformed, and are skipped", name, malformed, all_rows)
+        yield chunk.events(slice(0, 0))._replace(malformed=malformed)
 
 
 def _values(
-    role: str, label: str, rows: Rows, has_number_ids: bool, timestamp_format: str | None
+    role: str, label: str, rows: Rows, timestamp_format: str | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
     """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
     column = rows.frame[role]
@@ -475,48 +414,11 @@ def _values(
     if role == "rating":
         numbers, is_wrong = _numbers(column)
         return numbers.astype(np.float64, copy=False), is_wrong, "a number"
-    if has_number_ids:
-        return *_whole_numbers(column), "a whole number from 0"
     return *_ids(column, label, rows), "text in one line"
 
 
-class _ExactTimes:
-    """A check that numbers for timestamps lose no digits.
-
-    Times with decimals are float64, which does not hold all large integers.
-    """
-
-    def __init__(self) -> None:
-        self._large = ""
-        self._has_decimals = False
-
-    def require(self, times: NDArray[Any], label: str, place: Location) -> None:
-        """Refuse large timestamps in a file where others have decimals.
-
-        The times are those of the next rows of the file.
-        """
-        self._has_decimals |= times.dtype.kind == "f"
-        far = np.flatnonzero((times >= 2**53) | (times <= -(2**53)))
-        if len(far) and not self._large:
-            self._large = f"{place(int(far[0]))}: {label}"
-        if self._large and self._has_decimals:
-            raise DataError(
-                f"{self._large} is 2^53 or more, and others in the file have decimals or "
-                "exponents: together they would lose digits; write all as whole numbers"
-            )
-
-
-_SKIP = "; or state on_bad_lines: skip"
-_FORMAT = "; or state timestamp_format, such as iso"
-
-
-def _must_be(
-    label: str, rule: str, column: pd.Series, hint: str, has_options: bool, row: int
-) -> str:
-    value = column.iloc[row]
-    is_empty = isinstance(value, str) and not value.strip()
-    fault = f"{label} is empty" if is_empty else f"{label} must be {rule}, not {shown(value)}"
-    return fault + (_SKIP if is_empty else hint) * has_options
+def _must_be(label: str, rule: str, column: pd.Series, hint: str, row: int) -> str:
+    return f"{label} must be {rule}, not {shown(column.iloc[row])}{hint}"
 
 
 def _ids(
@@ -531,34 +433,22 @@ def _ids(
         lambda row: f"{label} is {shown(column.iloc[row])}, {INEXACT}",
         rows.location,
     )
-    is_wrong = np.append(ids.ids.str.contains("\n", regex=False), True)
+    is_wrong = np.append(ids.ids.str.contains("[\n\r]"), True)
     return ids.text, is_wrong[ids.codes]
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return (rows,) int64 or float64 numbers, and which entries are no numbers or exceed int64."""
-    is_number = isinstance(column.dtype, np.dtype) and column.dtype.kind in "if"
-    texts = column.to_numpy() if is_number else column.astype(str).to_numpy(dtype=object)
-    values = texts if is_number else pd.to_numeric(texts, errors="coerce")
-    wrong = ~(np.abs(values) < _BEYOND)
-    if is_number or values.dtype.kind == "i":
-        return values.astype(_number_type(values), copy=False), wrong
+    number_type = {"i": np.int64, "f": np.float64}.get(column.dtype.kind)
+    if number_type is not None:
+        numbers = column.to_numpy(dtype=number_type)
+        return numbers, ~(np.abs(numbers) < _BEYOND)
+    texts = column.astype(str).to_numpy(dtype=object)
+    wrong = ~(np.abs(pd.to_numeric(texts, errors="coerce")) < _BEYOND)
     right = pd.to_numeric(texts[~wrong])  # whole numbers are exact only among their like
-    values = np.zeros(len(texts), dtype=_number_type(right))
+    values = np.zeros(len(texts), dtype=np.int64 if right.dtype.kind == "i" else np.float64)
     values[~wrong] = right
     return values, wrong
-
-
-def _number_type(values: NDArray[Any]) -> type[np.int64] | type[np.float64]:
-    return np.int64 if values.dtype.kind == "i" else np.float64
-
-
-def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    values, wrong = _numbers(column)
-    wrong = wrong | (values < 0) | (values >= 10**18)
-    if values.dtype.kind == "f":
-        wrong |= (values != np.floor(values)) | (values >= 2**53)
-    return np.where(wrong, 0, values).astype(np.int64), wrong
 
 
 def _times(
@@ -568,11 +458,11 @@ def _times(
 
     Times that are not numbers become nanoseconds since 1970 in UTC.
     """
-    if timestamp_format is not None:
+    if column.dtype.kind == "M":
+        times = pd.to_datetime(column, utc=True)
+    elif timestamp_format is not None:
         texts = column.astype(str)
         times = _parsed(texts, timestamp_format).mask(texts.isin(_NOT_TIMES))
-    elif isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
-        times = pd.to_datetime(column, utc=True)
     else:
         return _numbers(column)
     times = times.where((times >= _EARLIEST) & (times < _LATEST))

@@ -29,10 +29,12 @@ Column = str | int
 """Name of a column, or its position from 1 in a file without a header."""
 
 
-def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the JSON schema of the options of a format, where `column` is that of a column."""
-    types = column["type"] if isinstance(column["type"], list) else [column["type"]]
-    optional = {**column, "type": [*types, "null"], "default": None}
+_COLUMN = {"type": ["string", "integer"], "minLength": 1, "minimum": 1}
+_OPTIONAL = {**_COLUMN, "type": ["string", "integer", "null"], "default": None}
+
+
+def _options(**more: Any) -> dict[str, Any]:
+    """Return the JSON schema of the options of a format, with more than those of all formats."""
     properties = {
         **more,
         "columns": {
@@ -41,15 +43,15 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
             "additionalProperties": False,
             "required": ["user", "item"],
             "properties": {
-                "user": {"description": "The column of user ids.", **column},
-                "item": {"description": "The column of item ids.", **column},
+                "user": {"description": "The column of user ids.", **_COLUMN},
+                "item": {"description": "The column of item ids.", **_COLUMN},
                 "rating": {
                     "description": "The column of ratings; null if there is none.",
-                    **optional,
+                    **_OPTIONAL,
                 },
                 "timestamp": {
                     "description": "The column of timestamps; null if there is none.",
-                    **optional,
+                    **_OPTIONAL,
                 },
             },
         },
@@ -76,7 +78,7 @@ def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
             "additionalProperties": False,
             "required": ["column", "values"],
             "properties": {
-                "column": {"description": "The column.", **column},
+                "column": {"description": "The column.", **_COLUMN},
                 "values": {
                     "description": "Values of that column, as in the file.",
                     "type": "array",
@@ -105,9 +107,8 @@ def _schema(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict
     }
 
 
-_NAMED = _options({"type": "string", "minLength": 1})
-_NAMED_OR_NUMBERED = _options(
-    {"type": ["string", "integer"], "minLength": 1, "minimum": 1},
+_NAMED = _options()
+_DELIMITED = _options(
     separator={
         "description": "Separator of fields: a comma, semicolon, colon, bar, tab or space.",
         "type": "string",
@@ -134,7 +135,6 @@ class Format:
         published_as: datasets that are published in this format, likewise.
         columns: the column of each role: user, item, rating and timestamp; None if an option says
             so.
-        has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
         timestamp_format: "iso" or a pattern of strptime; None if timestamps are numbers. An option
             may name another.
         member: name of the file of events inside the published archive, or a pattern such as
@@ -146,7 +146,6 @@ class Format:
     file: str
     published_as: str
     columns: Mapping[str, Column] | None = None
-    has_number_ids: bool = False
     timestamp_format: str | None = None
     member: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
@@ -156,26 +155,29 @@ class Format:
         *,
         columns: Mapping[str, Column | None] | None = None,
         keep: Mapping[str, Any] | None = None,
-        timestamp_format: str | None = None,
         timestamp: str = "column",
         **_: Any,
     ) -> dict[str, Column]:
         """Return the column of each role, by options of `parse` alone; no file is read.
 
+        The column of `keep` has the role "keep".
+
         Raises:
-            ConfigError: two roles have the same column, some columns are names and others
-                positions, or an option of times does not fit the columns.
+            ConfigError: two roles have the same column, or times have a column and are the order.
         """
-        chosen = _chosen(self.columns or columns or {}, keep)
-        if timestamp == "order" and "timestamp" in chosen:
+        stated = self.columns or columns or {}
+        column_of = {role: column for role, column in stated.items() if column is not None}
+        if keep is not None:
+            column_of["keep"] = keep["column"]
+        chosen = list(column_of.values())
+        if len(set(chosen)) < len(chosen):
+            roles = " and ".join(column_of)
+            raise ConfigError(f"columns: {roles} must name different columns, not {chosen}")
+        if timestamp == "order" and "timestamp" in column_of:
             raise ConfigError(
                 "timestamp: order has no use for the column of timestamps in columns; leave one out"
             )
-        if timestamp_format is not None and "timestamp" not in chosen:
-            raise ConfigError(
-                "timestamp_format: there is no column of timestamps in columns; leave it out"
-            )
-        return chosen
+        return column_of
 
     def parse(
         self,
@@ -206,14 +208,10 @@ class Format:
             ConfigError: two roles have the same column, or the format of timestamps is unknown.
             DataError: a column is missing, a line is malformed, or there is no event.
         """
-        columns_by_role = self.columns_by_role(
-            columns=columns, keep=keep, timestamp_format=timestamp_format, timestamp=timestamp
-        )
+        columns_by_role = self.columns_by_role(columns=columns, keep=keep, timestamp=timestamp)
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
-        if self.has_number_ids:
-            numbers |= {"user", "item"}
         is_named = isinstance(columns_by_role["user"], str)
         labels = {
             role: str(column) if is_named else f"column {column}"
@@ -226,38 +224,20 @@ class Format:
             rows,
             name,
             labels,
-            has_number_ids=self.has_number_ids,
             timestamp_format=timestamp_format,
-            kept=None if keep is None else {_text(value) for value in keep["values"]},
+            kept=None if keep is None else _texts(keep["values"]),
             skips_bad_lines=skips,
             ordered=timestamp == "order",
-            has_options="on_bad_lines" in self.options["properties"],
+            hint=_HINT if self.options["properties"] else "",
         )
 
 
-def _chosen(
-    columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
-) -> dict[str, Column]:
-    """Return the column of each role that the options name; that of `keep` has the role "keep".
-
-    Raises:
-        ConfigError: two roles have the same column, or some columns are names and others positions.
-    """
-    column_of = {role: column for role, column in columns.items() if column is not None}
-    if keep is not None:
-        column_of["keep"] = keep["column"]
-    roles = " and ".join(column_of)
-    chosen = list(column_of.values())
-    if len(set(chosen)) < len(chosen):
-        raise ConfigError(f"columns: {roles} must name different columns, not {chosen}")
-    if len(set(map(type, chosen))) > 1:
-        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {chosen}")
-    return column_of
+_HINT = "; see the options on_bad_lines and timestamp_format"
 
 
-def _text(value: str | int) -> str:
-    # true, as JSON and parquet files have it
-    return value if isinstance(value, str) else json.dumps(value)
+def _texts(values: Sequence[str | int]) -> set[str]:
+    """Return values as files may have them: true as JSON and as Python write it."""
+    return {str(value) for value in values} | {json.dumps(value) for value in values}
 
 
 def _csv(
@@ -269,7 +249,6 @@ def _csv(
     skips_bad_lines: bool,
     separator: str = ",",
     quotes: bool = True,
-    fields: int | None = None,
     optional: Collection[str] = (),
 ) -> Iterator[Rows]:
     """Yield the rows of a file with a separator between fields.
@@ -282,7 +261,6 @@ def _csv(
         skips_bad_lines: whether lines with more or fewer fields than the first are left out.
         separator: separator of fields.
         quotes: whether a field may be in double quotes.
-        fields: number of fields; None for that of the first line.
         optional: roles that a file may lack.
     """
     text = Text(stream, name)
@@ -297,8 +275,6 @@ def _csv(
         header = [
             name if name in columns.values() else _TYPE.sub("", name) for name in table.header
         ]
-    if fields is not None and len(header) not in (0, fields):
-        raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
     present = {
         role: column for role, column in columns.items() if column in header or role not in optional
     }
@@ -316,15 +292,14 @@ _TYPE = re.compile(r":(?:token|float)(?:_seq)?$")
 _POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
 _MOVIELENS = {"user": "userId", "item": "movieId", "rating": "rating", "timestamp": "timestamp"}
 _RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
-_TABS = partial(_csv, separator="\t", quotes=False, fields=4)
+_TABS = partial(_csv, separator="\t", quotes=False)
 
 FORMATS = {
     "movielens-dat": Format(
-        partial(_csv, separator="::", quotes=False, fields=4),
+        partial(_csv, separator="::", quotes=False),
         "`UserID::MovieID::Rating::Timestamp`",
         "MovieLens 1M, 10M",
         _POSITIONS,
-        has_number_ids=True,
         member="ratings.dat",
     ),
     "movielens-csv": Format(
@@ -332,7 +307,6 @@ FORMATS = {
         "csv with the header userId,movieId,rating,timestamp",
         "MovieLens 20M, 25M, 32M, latest",
         _MOVIELENS,
-        has_number_ids=True,
         member="ratings.csv",
     ),
     "movielens-100k": Format(
@@ -340,7 +314,6 @@ FORMATS = {
         "tab-separated user, item, rating, timestamp",
         "MovieLens 100K (u.data)",
         _POSITIONS,
-        has_number_ids=True,
         member="u.data",
     ),
     "recbole-inter": Format(
@@ -361,7 +334,7 @@ FORMATS = {
         _csv,
         "csv or tsv, with or without a header; its names may have RecBole's types",
         "many",
-        options=_NAMED_OR_NUMBERED,
+        options=_DELIMITED,
     ),
     "json-lines": Format(
         json_rows,
@@ -435,7 +408,7 @@ def read_events(
             yield from form.parse(stream, source.name, **(options or {}))
 
 
-_BEGINNING = 2**16  # bytes that show the columns of a file
+_BEGINNING = 2**16  # bytes that show the columns of a file, up to the end of a line
 
 
 def check_columns(
@@ -459,7 +432,9 @@ def check_columns(
             return
         columns = form.columns_by_role(**options)
         with open_member(path, member or form.member) as stream:
-            source = stream if form.rows is parquet_rows else io.BytesIO(_whole_lines(stream))
+            source: BinaryIO = stream
+            if form.rows is not parquet_rows:
+                source = io.BytesIO(stream.read(_BEGINNING) + stream.readline(BLOCK_BYTES))
             rows = form.rows(
                 source, str(path), columns, numbers=(), skips_bad_lines=skips, **reading
             )
@@ -483,11 +458,3 @@ def is_packed_parquet(path: Path, form: Format, *, member: str | None) -> bool:
     with open_member(path, member or form.member) as stream:
         source: Any = stream.raw
         return bool(source.size != path.stat().st_size)
-
-
-def _whole_lines(stream: BinaryIO) -> bytes:
-    """Return the beginning of a stream of text, up to the end of a line."""
-    beginning = stream.read(_BEGINNING)
-    if b"\n" not in beginning:
-        return beginning + stream.readline(BLOCK_BYTES)
-    return beginning[: beginning.rfind(b"\n") + 1]

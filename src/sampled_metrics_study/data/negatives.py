@@ -1,7 +1,6 @@
 """Whether the users of a split have as many other candidates as negatives are drawn for them."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics.checks import Ints, require_candidates
-from sampled_metrics.core.data.tables import Rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.data import formats
@@ -18,7 +16,7 @@ from sampled_metrics_study.data.split import split_events
 from sampled_metrics_study.data.times import split_options
 
 _LARGEST_FILE = 2**25  # bytes
-_MOST_ROWS = 2_000_000
+_MOST_EVENTS = 2_000_000
 
 
 def require_negatives(
@@ -58,12 +56,22 @@ def split_at_hand(dataset: str, config: Mapping[str, Any]) -> Split | None:
         form = formats.get(entry["format"])
         if formats.is_packed_parquet(Path(entry["path"]), form, member=entry["member"]):
             return None
-        chunk = next(_chunks(entry), None)
-        # a user with half of the items is rare; the split tells of it
-        if chunk is None or max(_needed(config).values()) <= len(np.unique(chunk.items)) / 2:
-            return None
-        # all are read first, so that nothing is computed from a file of too many rows
-        chunks = list(_chunks(entry))
+        chunks: list[EventChunk] = []
+        count = 0
+        for chunk in formats.read_events(
+            Path(entry["path"]),
+            form,
+            member=entry["member"],
+            options=entry["options"],
+            test=Path(entry["test"]) if entry["test"] else None,
+        ):
+            # a user with half of the items is rare; the split tells of it
+            if not chunks and max(_needed(config).values()) <= len(np.unique(chunk.items)) / 2:
+                return None
+            chunks.append(chunk)
+            count += len(chunk.users)
+            if count > _MOST_EVENTS:
+                return None
         events = k_core(binarize(chunks, entry["min_rating"], entry["repeated"]), entry["core"])
         # which events are held out at random changes no number of candidates
         options = split_options(config["split"], events.timestamps)
@@ -82,32 +90,3 @@ def _needed(config: Mapping[str, Any]) -> dict[str, int]:
         "sampling.negatives": int(np.max(config["sampling"]["negatives"])),
         "figures.figure-6.negatives": min(figure_6["negatives"] or [0]),
     }
-
-
-def _chunks(entry: Mapping[str, Any]) -> Iterator[EventChunk]:
-    """Return an iterator over the events of a dataset; it raises DataError after many rows."""
-    return formats.read_events(
-        Path(entry["path"]),
-        _with_few_rows(formats.get(entry["format"])),
-        member=entry["member"],
-        options=entry["options"],
-        test=Path(entry["test"]) if entry["test"] else None,
-    )
-
-
-def _with_few_rows(form: formats.Format) -> formats.Format:
-    """Return a format that reads as another one does, and raises DataError after many rows.
-
-    Rows count whose events are not kept, as they take time, too. Rows of two files count together.
-    """
-    count = 0
-
-    def rows(*arguments: Any, **options: Any) -> Iterator[Rows]:
-        nonlocal count
-        for part in form.rows(*arguments, **options):
-            count += len(part.frame) + part.skipped
-            if count > _MOST_ROWS:
-                raise DataError(f"more than {_MOST_ROWS} rows")
-            yield part
-
-    return replace(form, rows=rows)

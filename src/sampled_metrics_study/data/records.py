@@ -1,7 +1,6 @@
 """Rows of events from other files than csv: lists of items, objects of JSON, and parquet."""
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
@@ -108,11 +107,12 @@ def json_rows(
     Raises:
         DataError: a line has no JSON object, or the first line lacks a key.
     """
-    if _next_byte(stream) == b"[":
+    is_array = stream.read(1) == b"["
+    stream.seek(0)
+    if is_array:
         yield from _array_rows(stream, name, columns, numbers)
         return
     text = Text(stream, name)
-    is_first = True
     for block in text:
         objects = []
         places = list[int]()
@@ -126,20 +126,10 @@ def json_rows(
                 raise DataError(
                     f"{name}, line {number}: expected an object of JSON, got {content!r}"
                 )
-            if is_first and not skips_bad_lines:
-                _require_keys(f"{name}, line {number}", parsed, columns.values())
-            is_first = False
+            if number == 1 and not skips_bad_lines:
+                require_columns(f"{name}, line 1", list(parsed), columns.values())
         skipped = len(lines) - len(objects)
         yield Rows(_frame(objects, columns, numbers), _line_place(name, places), skipped)
-
-
-def _next_byte(stream: Any) -> bytes:
-    """Return the next byte of a stream, which is not taken from it."""
-    if hasattr(stream, "peek"):
-        return bytes(stream.peek(1)[:1])
-    byte = bytes(stream.read(1))
-    stream.seek(-len(byte), 1)
-    return byte
 
 
 def _array_rows(
@@ -166,17 +156,6 @@ def _frame(
     return pd.DataFrame(values)
 
 
-def _require_keys(place: str, parsed: Mapping[str, Any], keys: Collection[str]) -> None:
-    """Raise ColumnError unless an object has these keys, and none has the values of all rows."""
-    require_columns(place, list(parsed), keys)
-    for key in keys:
-        if isinstance(parsed[key], dict):
-            raise ColumnError(
-                f"{place}: {key!r:.80} has an object, as DataFrame.to_json writes a column; write "
-                "with orient='records'"
-            )
-
-
 def _object(line: bytes) -> dict[str, Any]:
     """Return the object on a line; an empty one if there is none."""
     try:
@@ -199,29 +178,21 @@ def _text(value: Any) -> str:
         return str(int(value))
     if isinstance(value, bool | int | float):
         return json.dumps(value)
-    if not isinstance(value, str) or re.search("[\n\r\0]", value):
+    if not isinstance(value, str):
         return ""
     return value.encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
 
 
-def parquet_rows(
-    stream: Any,
-    name: str,
-    columns: Mapping[str, str],
-    *,
-    numbers: Collection[str] = (),
-    **_: Any,
-) -> Iterator[Rows]:
+def parquet_rows(stream: Any, name: str, columns: Mapping[str, str], **_: Any) -> Iterator[Rows]:
     """Yield some columns of a parquet file, many rows at a time.
 
-    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing.
-    Floats stay floats. All else is text.
+    Times, dates and numbers keep their type. Whole numbers of a column with missing ones are
+    objects, as floats would lose digits.
 
     Args:
         stream: the file, opened for bytes.
         name: its name in errors.
         columns: the column of the file for each column.
-        numbers: columns that may be numbers.
 
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or a column is missing or of
@@ -246,32 +217,13 @@ def parquet_rows(
     while True:
         with reading(name):
             batch = next(batches, None)
-        if batch is None:
-            break
-        frame = {}
-        for role, column in columns.items():
-            with reading(name, f"column {column!r} cannot be read"):
-                frame[role] = _of_arrow(batch.column(column), role in numbers)
-        yield Rows(pd.DataFrame(frame), _row_place(name, before))
-        before += batch.num_rows
+            if batch is None:
+                break
+            table = batch.to_pandas(date_as_object=False, integer_object_nulls=True)
+        frame = pd.DataFrame({role: table[column] for role, column in columns.items()})
+        yield Rows(frame, _row_place(name, before))
+        before += len(frame)
 
 
 def _row_place(name: str, before: int) -> Location:
     return lambda row: f"{name}, row {before + row + 1}"
-
-
-def _of_arrow(column: Any, may_be_numbers: bool) -> pd.Series:
-    """Return a column of Arrow as numbers or times if it may be these, and else as text."""
-    import pyarrow.types as kinds
-
-    if kinds.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    kind = column.type
-    is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
-    is_time = kinds.is_timestamp(kind) or kinds.is_date(kind)
-    if kinds.is_floating(kind) and not may_be_numbers:  # Arrow writes 10000000000.0 as 1e+10
-        return column.to_pandas()
-    is_other = kinds.is_nested(kind) or kinds.is_binary(kind) or kinds.is_fixed_size_binary(kind)
-    if is_other or (may_be_numbers and (is_time or (is_number and not column.null_count))):
-        return column.to_pandas(date_as_object=False)
-    return column.cast("string").fill_null("").to_pandas().astype(str)

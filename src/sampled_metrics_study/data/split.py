@@ -61,9 +61,13 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
         ConfigError: the events have no timestamps.
         DataError: no user has more events.
     """
+    return _hold_out(events, _last_by_time(events, ties, rng, held_out))
+
+
+def _last_by_time(events: Events, ties: str, rng: np.random.Generator, held_out: int) -> Ints:
+    """Return the last events of each user by their times."""
     times = _times(events, "last-event")
-    last = _last(events, times, held_out, lambda tied: TIE_ORDER[ties](tied, len(events), rng))
-    return _hold_out(events, last)
+    return _last(events, times, held_out, lambda tied: TIE_ORDER[ties](tied, len(events), rng))
 
 
 def shared_last_times(events: Events, held_out: int = 1) -> int:
@@ -75,21 +79,8 @@ def shared_last_times(events: Events, held_out: int = 1) -> int:
         events: with timestamps.
         held_out: k, the number of last events of each user.
     """
-    times = _times(events, "last-event")
-    users = events.users
-    missing = np.full(len(events.user_ids), held_out)  # events of a user that are still to be found
-    is_shared = np.zeros(len(missing), dtype=np.bool_)
-    while len(users):
-        latest = np.full(len(missing), times.min(), dtype=times.dtype)
-        np.maximum.at(latest, users, times)
-        is_latest = times == latest[users]
-        counts = np.bincount(users[is_latest], minlength=len(missing))
-        is_shared |= (missing > 0) & (counts > missing)
-        missing -= counts
-        is_earlier = ~is_latest & (missing[users] > 0)
-        users = users[is_earlier]
-        times = times[is_earlier]
-    return int(is_shared.sum())
+    latest = _latest(events, _times(events, "last-event"), held_out)
+    return int((np.bincount(events.users[latest]) > held_out).sum())
 
 
 def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -111,31 +102,48 @@ def _last(
     events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]
 ) -> Ints:
     """Return the last events of each user by their times, and of the same time by tie keys."""
-    latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
+    latest = _latest(events, times, held_out)
     latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
     users = events.users[latest]
     ends = np.searchsorted(users, users, side="right")  # where the events of the user end
     return np.asarray(latest[np.arange(len(users)) >= ends - held_out])
 
 
-def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
-    """Return the indices, ascending, of all events at the latest time of their user."""
-    latest = np.empty(len(events.user_ids), dtype=times.dtype)
-    latest[events.users] = times  # any one of the user's times, to begin with
-    np.maximum.at(latest, events.users, times)
-    return np.flatnonzero(times == latest[events.users])
+def _latest(events: Events, times: NDArray[np.generic], held_out: int) -> Ints:
+    """Return the last `held_out` events of each user by their times.
+
+    All events at the time of the earliest of them are among the result.
+    """
+    event = np.arange(len(events))
+    users = events.users
+    missing = np.full(len(events.user_ids), held_out)  # events of a user that are still to be found
+    latest = []
+    while len(event):
+        last_time = np.full(len(missing), times.min(), dtype=times.dtype)
+        np.maximum.at(last_time, users, times)
+        is_latest = times == last_time[users]
+        latest.append(event[is_latest])
+        missing -= np.bincount(users[is_latest], minlength=len(missing))
+        is_earlier = ~is_latest & (missing[users] > 0)
+        event = event[is_earlier]
+        users = users[is_earlier]
+        times = times[is_earlier]
+    return np.concatenate(latest)
 
 
-def _hold_out(events: Events, test: Ints) -> Split:
-    """Return the split that holds out `test` events. Users without other events are left out."""
+def _hold_out(events: Events, test: Ints, min_training_events: int = 1) -> Split:
+    """Return the split that holds out `test` events. Users with few other events are left out."""
     train = np.ones(len(events), dtype=np.bool_)
     train[test] = False
-    kept = np.bincount(events.users[train], minlength=len(events.user_ids)) > 0
+    counts = np.bincount(events.users[train], minlength=len(events.user_ids))
+    kept = counts >= min_training_events
+    train &= kept[events.users]
     test = test[kept[events.users[test]]]
     if not len(test):
         raise DataError(
-            f"split: none of the {len(kept)} users has an event to train on and one to hold out; "
-            "take a smaller held_out, or another test_from or test_size"
+            f"split: none of the {len(kept)} users has an event to hold out and "
+            f"{min_training_events} (min_training_events) to train on; take a smaller held_out, or "
+            "another test_from or test_size"
         )
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
@@ -144,26 +152,6 @@ def _hold_out(events: Events, test: Ints) -> Split:
     times = None if events.timestamps is None else events.timestamps[train][placed.data]
     training = csr_array((np.ones(placed.nnz), placed.indices, placed.indptr), shape=shape)
     return Split(training, held_out, events.user_ids[kept], events.item_ids, times, placed.data)
-
-
-def leave_users_out(split: Split, min_training_events: int) -> Split:
-    """Return the split of the users who have `min_training_events` training events or more."""
-    counts = np.diff(split.training.indptr)
-    kept = counts >= min_training_events
-    if kept.all():
-        return split
-    if not kept[split.user].any():
-        raise DataError(
-            f"no user has {min_training_events} (split.min_training_events) training events or more"
-        )
-    return Split(
-        split.training[kept],
-        split.held_out[kept],
-        split.user_ids[kept],
-        split.item_ids,
-        None if split.timestamps is None else split.timestamps[np.repeat(kept, counts)],
-        None if split.positions is None else split.positions[np.repeat(kept, counts)],
-    )
 
 
 def split_events(
@@ -199,20 +187,18 @@ def split_events(
         DataError: no user is left.
     """
     if events.held_out is not None:
-        split = _hold_out(events, np.flatnonzero(events.held_out))
+        test = np.flatnonzero(events.held_out)
     elif strategy == "global-time":
         times = _times(events, strategy)
         if test_from is None:
             count = max(1, round((test_size or 0) * len(events)))
             test_from = np.partition(times, -count)[-count]
-        split = _hold_out(events, np.flatnonzero(times >= test_from))
+        test = np.flatnonzero(times >= test_from)
     elif strategy == "random-event":
-        split = _hold_out(
-            events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest)
-        )
+        test = _last(events, rng.permutation(len(events)), held_out, lambda latest: latest)
     else:
-        split = leave_last_out(events, ties, rng, held_out)
-    return leave_users_out(split, min_training_events)
+        test = _last_by_time(events, ties, rng, held_out)
+    return _hold_out(events, test, min_training_events)
 
 
 def split_tables(split: Split) -> dict[str, pd.DataFrame]:

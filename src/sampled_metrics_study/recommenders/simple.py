@@ -97,14 +97,7 @@ class PrecomputedRanks(Recommender):
     @property
     def reading(self) -> dict[str, Any]:
         """Return the options of `exact_ranks` that read the file."""
-        return {
-            "candidates": self.candidates,
-            "user_column": self.user_column,
-            "candidates_column": self.candidates_column,
-            "rank_column": self.rank_column,
-            "exact": self.exact,
-            "zero_based": self.zero_based,
-        }
+        return {name: value for name, value in vars(self).items() if name != "path"}
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""

@@ -79,7 +79,7 @@ def test_events_of_other_users_are_refused() -> None:
     ("users_and_candidates_a", "users_and_candidates_b", "says"),
     [
         ((["a", "b"], [9, 9]), (["a", "c"], [9, 9]), "'b' of A and 'c' of"),
-        ((None, [9]), (None, [9, 9]), "1 users and B 2"),
+        ((None, [9]), (None, [9, 9]), "A has 1 users and B 2"),
         ((None, [9, 9]), (None, [9, 8]), "^row 2 has 9 candidates in A and 8 in B"),
         ((["a", "b", "a"], [9] * 3), (["a", "b", "b"], [9] * 3), "2 rows in A and 1 in B"),
         ((["a", "b", "a"], [9, 9, 7]), (["b", "a", "a"], [9, 9, 8]), "'a' has 7 .* A and 8 in B"),

@@ -79,8 +79,8 @@ def test_no_such_entry_or_several_lists_what_there_is(tmp_path, names, member, s
 def test_a_web_page(tmp_path, beginning):
     for name in ("ml-1m.zip", "ratings.dat"):
         (tmp_path / name).write_bytes(beginning + b"<body>Please log in</body>")
-        with pytest.raises(DataError, match=f"{name}: is a web page"):
-            read(tmp_path / name)
+        with pytest.raises(DataError, match=f"{name}: this is a web page"):
+            verify(tmp_path / name, md5=None, sha256=None)
 
 
 def test_a_packed_file_may_unpack_to_the_limit_and_a_plain_one_to_any_size(tmp_path, monkeypatch):

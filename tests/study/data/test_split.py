@@ -15,7 +15,6 @@ from sampled_metrics.ranking.split import read_split
 from sampled_metrics_study.data.events import EventChunk, binarize
 from sampled_metrics_study.data.split import (
     leave_last_out,
-    leave_users_out,
     shared_last_times,
     split_events,
     split_tables,
@@ -73,7 +72,7 @@ ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1))
             True,
             "global-time",
             "first",
-            "none of the 2 users has an event to train on and one to hold out",
+            "none of the 2 users has an event to hold out",
         ),
         (ROWS, False, "last-event", "first", "last-event needs .*strategy random-event"),
         (ROWS, False, "global-time", "first", r"^split\.strategy: global-time needs ti"),
@@ -195,14 +194,14 @@ def test_a_held_out_item_that_cannot_be_is_refused(held_out, says):
 
 def test_users_with_fewer_training_events_are_left_out():
     for min_events, users in ((1, [0, 1, 2]), (2, [0, 2]), (3, [2])):
-        left = leave_users_out(SPLIT, min_events)
+        left = split_events(EVENTS, "last-event", "first", RNG, min_training_events=min_events)
         assert left.user_ids.tolist() == users
         for name in ("train", "held_out"):
             table = split_tables(SPLIT)[name]
             assert pairs(split_tables(left)[name]) == pairs(table[table["user"].isin(users)])
         assert left.item_ids.tolist() == SPLIT.item_ids.tolist()  # all stay candidates
-    with pytest.raises(DataError, match=r"split.min_training_events"):
-        leave_users_out(SPLIT, 4)
+    with pytest.raises(DataError, match=r"4 \(min_training_events\)"):
+        split_events(EVENTS, "last-event", "first", RNG, min_training_events=4)
 
 
 def test_the_split_as_tables_for_other_programs():

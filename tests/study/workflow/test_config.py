@@ -370,7 +370,7 @@ def test_more_negatives_than_events_leave_candidates_are_refused_before_any_job(
     with pytest.raises(ConfigError, match=r"^sampling.negatives, dataset mine"):
         complete_config(own | two_held_out)
     # the candidates of a file of more rows are counted by the job
-    monkeypatch.setattr(negatives, "_MOST_ROWS", 121)
+    monkeypatch.setattr(negatives, "_MOST_EVENTS", 121)
     assert complete_config(own | many)
 
 
