@@ -1,9 +1,7 @@
 """The time to fuzz."""
 
-import pytest
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption(
         "--minutes", metavar="M", type=float, help="how long to fuzz, in all; without it a moment"
     )

@@ -34,11 +34,11 @@ MAX_BYTES = 8_000_000
 
 
 def zipped(
-    content: bytes = EVENTS,
-    name: str | zipfile.ZipInfo = "ratings.dat",
-    *more: tuple,
-    kind: int = zipfile.ZIP_DEFLATED,
-) -> bytes:
+    content=EVENTS,
+    name="ratings.dat",
+    *more,
+    kind=zipfile.ZIP_DEFLATED,
+):
     file = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(file, "w", kind) as archive:
         warnings.simplefilter("ignore")  # a name twice is what is wanted
@@ -48,26 +48,26 @@ def zipped(
     return file.getvalue()
 
 
-def directory(archive: bytes) -> int:
+def directory(archive):
     """Where the list of an archive's files begins."""
     return archive.rindex(b"PK\x01\x02")
 
 
-def changed(archive: bytes, offset: int, code: str, value: int) -> bytes:
+def changed(archive, offset, code, value):
     """An archive with one field changed."""
     content = bytearray(archive)
     struct.pack_into(code, content, offset, value)
     return bytes(content)
 
 
-def link(name: str) -> zipfile.ZipInfo:
+def link(name):
     info = zipfile.ZipInfo(name)
     info.create_system = 3
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
     return info
 
 
-def declaring(size: int, content: bytes, kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+def declaring(size, content, kind=zipfile.ZIP_DEFLATED):
     """An archive whose file says that it is smaller than it is, with a checksum to match."""
     archive = zipped(content, kind=kind)
     entry = directory(archive)
@@ -116,7 +116,7 @@ FAULTS: dict[str, tuple[bytes, str | None]] = {
 }
 
 
-def read(path: Path) -> str | None:
+def read(path):
     """Read the events, which must be the right ones; or return the one line that says why not."""
     start = time.monotonic()
     tracemalloc.start()
@@ -143,12 +143,12 @@ def read(path: Path) -> str | None:
 
 
 @pytest.fixture(autouse=True)
-def _limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def _limit(monkeypatch):
     monkeypatch.setattr(archives, "MAX_BYTES", MAX_BYTES)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_events_or_one_line_that_says_why_not(fault: str, tmp_path: Path) -> None:
+def test_the_events_or_one_line_that_says_why_not(fault, tmp_path):
     content, says = FAULTS[fault]
     path = tmp_path / ("ml-1m" if content else "ml-1m.zip")
     path.write_bytes(content)
@@ -168,7 +168,7 @@ WHOLE = [ZIP, STORED, gzip.compress(EVENTS, mtime=0)]
 
 
 @given(st.sampled_from(WHOLE), DAMAGE, st.integers(0, min(map(len, WHOLE)) - 1), st.integers(0, 7))
-def test_random_damage(content: bytes, damages: list, place: int, bit: int) -> None:
+def test_random_damage(content, damages, place, bit):
     damaged = bytearray(content)
     damaged[place] ^= 1 << bit
     for offset, lost_bytes, new_bytes in damages:

@@ -3,7 +3,6 @@
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -15,16 +14,16 @@ DATASET = {"path": "made-up.zip", "format": "movielens-dat"}
 COMMAND = "$(touch pwned)"
 
 
-def named(name: Any) -> str:
+def named(name):
     """A study of a dataset of that name."""
     return yaml.safe_dump({"study": [name], "datasets": {name: DATASET}})
 
 
-def dataset(**changes: Any) -> str:
+def dataset(**changes):
     return yaml.safe_dump({"datasets": {"made-up": DATASET | changes}})
 
 
-def ranks(path: str) -> str:
+def ranks(path):
     return yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": path}}})
 
 
@@ -67,20 +66,20 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("made-up.zip").touch()
     return tmp_path / "study.yaml"
 
 
-def settled(study: Path, text: str) -> dict:
+def settled(study, text):
     """The config of a study of the made-up dataset and of a file over it."""
     study.write_bytes(text.encode("utf-8", "surrogateescape"))
     return complete_config({"study": ["made-up"], "datasets": {"made-up": DATASET}}, study)
 
 
 @pytest.mark.parametrize("fault", REFUSED)
-def test_refused(fault: str, study: Path) -> None:
+def test_refused(fault, study):
     text, says = REFUSED[fault]
     with pytest.raises(ConfigError) as caught:
         settled(study, text)
@@ -98,9 +97,7 @@ def test_refused(fault: str, study: Path) -> None:
         ("study: [on]\n", "study.0: True cannot be the name of a dataset"),
     ],
 )
-def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
-    text: str, says: str, study: Path
-) -> None:
+def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(text, says, study):
     with pytest.raises(ConfigError, match=f"^{says}"):
         settled(study, text)
 
@@ -131,11 +128,11 @@ def test_a_name_that_yaml_does_not_read_as_text_must_be_quoted(
         pytest.param("\ufeffseed: 5\r\n", "seed", 5, id="a file of Windows"),
     ],
 )
-def test_accepted(text: str, key: str, value: Any, study: Path) -> None:
+def test_accepted(text, key, value, study):
     assert settled(study, text)[key] == value
 
 
-def test_no_rule_has_a_shell_command() -> None:
+def test_no_rule_has_a_shell_command():
     """So no shell runs what is in a name of a file."""
     for path in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]:
         text = path.read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_up_project import Project, complete_config, run_script
+from made_up_project import complete_config, run_script
 
 from sampled_metrics_study.recommenders.registry import parameters_of, path_of, recommender
 from sampled_metrics_study.repetitions import tie_rules_of
@@ -29,7 +29,7 @@ PAGES = ("csv", "md", "tex", "html")
 Damage = Callable[[Path], object]
 
 
-def flip(path: Path) -> None:
+def flip(path):
     """Change a bit after a quarter: of what is held, not of a name, nor of the times of a split,
     which few read.
     """
@@ -38,20 +38,20 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def cut(path: Path) -> None:
+def cut(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
 
 
-def pickle(path: Path) -> None:
+def pickle(path):
     """An array of Python objects, which could run code."""
     with path.open("wb") as file:
         np.save(file, np.array([{}], dtype=object), allow_pickle=True)
 
 
-def arrays(change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]) -> Damage:
+def arrays(change):
     """Change arrays of an npz file, whose checksums are then right."""
 
-    def damage(path: Path) -> None:
+    def damage(path):
         with np.load(path) as file:
             stored = dict(file)
         np.savez(path, **stored | change(stored))
@@ -82,7 +82,7 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
 }
 
 
-def run_stage(folder: Path, stage: str) -> list[str]:
+def run_stage(folder, stage):
     """Run a script on the results of a study, and return the lines by which it refuses."""
     config = complete_config(folder / "study.yaml")
     names = list(config["recommenders"])
@@ -122,20 +122,20 @@ def run_stage(folder: Path, stage: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def whole(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(finished, tmp_path_factory):
     """The folder of a finished study, in which one file after the other is damaged and restored."""
     return finished.copy(tmp_path_factory.mktemp("damaged") / "project").folder
 
 
 @pytest.fixture
-def folder(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(whole, monkeypatch):
     monkeypatch.chdir(whole)
     shutil.rmtree("made", ignore_errors=True)
     return whole
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str) -> None:
+def test_the_next_stage_refuses_it_and_names_it(folder, fault):
     path, damage, says = FAULTS[fault]
     before = path.read_bytes()
     try:
@@ -149,7 +149,7 @@ def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str) -> Non
 
 
 @pytest.mark.parametrize("stage", MADE)
-def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
+def test_what_is_damaged_here_is_good(folder, stage):
     """Or the tests above might fail for another reason than theirs; and a stage repeats its result
     to the byte.
     """

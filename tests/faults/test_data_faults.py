@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ways_to_write_events import WAYS, Row, Way, expected
+from ways_to_write_events import WAYS, Row, expected
 
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.data import formats
@@ -20,7 +20,7 @@ ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 8
 by_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name + way.separator.strip())
 
 
-def with_third(line: str, way: Way) -> bytes:
+def with_third(line, way):
     lines = [way.line(*row) for row in ROWS]
     lines[2] = line
     return way.file(lines).encode()
@@ -49,7 +49,7 @@ TEXT_IDS = [
 
 
 @by_way
-def test_what_is_unusual_is_read_as_it_is(way: Way) -> None:
+def test_what_is_unusual_is_read_as_it_is(way):
     """Text is taken as it is, but for spaces around it."""
     ids: list[tuple[str, Any]] = [(text, text.strip()) for text in TEXT_IDS]
     rows = [(row, row) for row in UNUSUAL]
@@ -65,7 +65,7 @@ BAD_TIMES = ["", "2020-01-01", "NaN", "99999999999999999999", "1 0"]
 
 
 @by_way
-def test_a_line_that_is_wrong_is_refused_with_its_number(way: Way) -> None:
+def test_a_line_that_is_wrong_is_refused_with_its_number(way):
     lines = [(2, 10, 3), (2, 10, 3, 80, 7), ("", 10, 3, 80), (2, "", 3, 80), ("2|10|3|80",)]
     lines += [(2, 10, text, 80) for text in BAD_RATINGS] + [(2, 10, 3, text) for text in BAD_TIMES]
     for fields in lines:
@@ -78,7 +78,7 @@ def test_a_line_that_is_wrong_is_refused_with_its_number(way: Way) -> None:
 
 
 @by_way
-def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
+def test_no_events_or_a_header_with_a_wrong_name(way):
     contents = ["", "\n", way.file([])]
     if way.header:
         # a column twice, another one not
@@ -92,7 +92,7 @@ def test_no_events_or_a_header_with_a_wrong_name(way: Way) -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_times_of_64_bits_that_differ_in_the_last_bit(order: int) -> None:
+def test_times_of_64_bits_that_differ_in_the_last_bit(order):
     # one, as float64
     lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][::order]
     chunks = formats.get("movielens-dat").parse(io.BytesIO("".join(lines).encode()), "ratings.dat")
@@ -100,7 +100,7 @@ def test_times_of_64_bits_that_differ_in_the_last_bit(order: int) -> None:
     assert split.item_ids[split.item].tolist() == [1]
 
 
-def test_times_of_64_bits_beside_others_that_have_decimals() -> None:
+def test_times_of_64_bits_beside_others_that_have_decimals():
     lines = ["1,1,5,9007199254740993\n", "1,2,5,9007199254740992\n", "2,1,5,0.5\n"]
     way = WAYS[4]
     stream = io.BytesIO(way.file(lines).encode())

@@ -32,7 +32,7 @@ OTHER = bytes(255 - byte for byte in CONTENT)
 
 
 @pytest.fixture(autouse=True)
-def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def _limits(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
     monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 5.0))
@@ -40,7 +40,7 @@ def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def destination(tmp_path: Path) -> Path:
+def destination(tmp_path):
     """Where a file is that was there before."""
     path = tmp_path / "data/ml-1m.zip"
     path.parent.mkdir()
@@ -48,7 +48,7 @@ def destination(tmp_path: Path) -> Path:
     return path
 
 
-def fetch(destination: Path, *urls: str, **checksums: str | None) -> str:
+def fetch(destination, *urls, **checksums):
     """Download in time, and return the line that says why not, after which the old file is there.
 
     Without checksums, that of the content is stated.
@@ -99,9 +99,7 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_arrives_or_one_line_says_why_not(
-    fault: str, destination: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arrives_or_one_line_says_why_not(fault, destination, monkeypatch):
     answers, says = FAULTS[fault]
     if "stalls" in fault:
         monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.15 if "always" in fault else 0.4))
@@ -114,9 +112,7 @@ def test_arrives_or_one_line_says_why_not(
     assert (message == "") if says is None else (message != "" and says in message)
 
 
-def test_a_slow_server_that_goes_on_is_waited_for(
-    destination: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_server_that_goes_on_is_waited_for(destination, monkeypatch):
     monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.6))
     slow = bad.dripping(CONTENT, 50_000, 0.15)
     with serving(bad.then(bad.head_only(f"Content-Length: {len(CONTENT)}"), slow)) as server:
@@ -126,18 +122,18 @@ def test_a_slow_server_that_goes_on_is_waited_for(
 
 @pytest.mark.parametrize(("answer", "requests"), [(bad.status(503), 3), (bad.whole(OTHER), 1)])
 def test_an_address_that_fails_is_tried_three_times_and_one_with_the_wrong_file_once(
-    answer: Answer, requests: int, destination: Path
-) -> None:
+    answer, requests, destination
+):
     with serving(answer) as server:
         assert fetch(destination, server.url) != ""
     assert server.requests == requests
 
 
-def test_two_processes_at_a_time(destination: Path) -> None:
+def test_two_processes_at_a_time(destination):
     """One has half of the file when the other one ends, is cut off and starts again."""
     is_done = threading.Event()
 
-    def cut_later(request: bad.Request) -> None:
+    def cut_later(request):
         bad.then(bad.cut(150_000), lambda _: is_done.wait(STATED), bad.reset)(request)
 
     code = "import sys, pathlib\nfrom sampled_metrics_study.data.downloads import download\n"
@@ -157,7 +153,7 @@ def test_two_processes_at_a_time(destination: Path) -> None:
     assert list(destination.parent.iterdir()) == [destination]
 
 
-def random_answer(rng: random.Random) -> Answer:
+def random_answer(rng):
     """Cut, reset, stray bytes, other bytes, a status: no answer that only time would end."""
     size = rng.randrange(300_000)
     return rng.choice(
@@ -174,14 +170,14 @@ def random_answer(rng: random.Random) -> Answer:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_random_sequence_of_bad_answers(seed: int, destination: Path) -> None:
+def test_a_random_sequence_of_bad_answers(seed, destination):
     rng = random.Random(seed)
     answers = [random_answer(rng) for _ in range(rng.randrange(1, 5))]
     with serving(*answers, honest) as server:
         fetch(destination, server.url)
 
 
-def test_plain_http_without_a_checksum(destination: Path) -> None:
+def test_plain_http_without_a_checksum(destination):
     with serving(honest) as server:
         assert "plain http, which needs" in fetch(destination, server.url, sha256=None)
 
@@ -268,10 +264,10 @@ def test_a_folder_that_cannot_be_made(destination):
 def pip(monkeypatch):
     """A substitute of pip, which writes files to the folder that it is given, or fails."""
 
-    def install(files: list[str], err: str = "") -> list[str]:
+    def install(files, err=""):
         arguments: list[str] = []
 
-        def run(command: list[str], **options) -> SimpleNamespace:
+        def run(command, **options):
             arguments.extend(command[1:])
             for name in files:
                 (Path(command[command.index("--dest") + 1]) / name).write_bytes(b"wheel")

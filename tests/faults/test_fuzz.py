@@ -39,7 +39,7 @@ first.
 """
 
 
-def pieces(*parts: bytes) -> st.SearchStrategy[bytes]:
+def pieces(*parts):
     """Bytes that are mostly put together of such parts."""
     common = [
         b"",
@@ -123,7 +123,7 @@ PARTS = {
 }
 
 
-def check_events(name: str, content: bytes) -> None:
+def check_events(name, content):
     chunks = list(formats.get(name).parse(io.BytesIO(content), "file", **OPTIONS.get(name, {})))
     for chunk in chunks:
         assert len({len(column) for column in chunk if isinstance(column, np.ndarray)}) == 1
@@ -144,7 +144,7 @@ def check_events(name: str, content: bytes) -> None:
         return
 
 
-def naive(content: bytes, separator: str) -> list[tuple]:
+def naive(content, separator):
     """The events, read in the plainest way."""
     lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\r\n").split("\n")
     fields = [line.split(separator) for line in lines if not line.startswith("userId")]
@@ -154,14 +154,14 @@ def naive(content: bytes, separator: str) -> list[tuple]:
     ]
 
 
-def check_ranks(content: bytes) -> None:
+def check_ranks(content):
     table = rank_table(parse_columns(content, "file"))
     assert (table.above >= 0).all()
     assert (table.tied >= 0).all()
     assert (table.above + table.tied < table.candidates).all()
 
 
-def check_address(text: str) -> None:
+def check_address(text):
     try:
         check(
             [text], SCHEMA["properties"]["datasets"]["additionalProperties"]["properties"]["urls"]
@@ -175,7 +175,7 @@ def check_address(text: str) -> None:
 # --- configs ------------------------------------------------------------------------------------
 
 
-def places(value: Any, path: tuple = ()) -> list[tuple]:
+def places(value, path=()):
     """The paths of everything in a config."""
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
@@ -223,7 +223,7 @@ VALUES = st.recursive(
 CHANGE = st.tuples(st.sampled_from(places(DEFAULTS[1])), st.one_of(TEXTS, st.none()), VALUES)
 
 
-def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
+def check_config(changes):
     """Lay changes over the config: a value at a path, or under a new key there."""
     config: Any = copy.deepcopy(DEFAULTS[1])
     for path, key, value in changes:
@@ -231,7 +231,7 @@ def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
     complete(config, SCHEMA)
 
 
-def changed(config: Any, path: tuple, value: Any) -> Any:
+def changed(config, path, value):
     if not path:
         return value if isinstance(value, dict) else config
     *parents, key = path
@@ -254,7 +254,7 @@ YAML = (
 YAML += [b"|\n ", b"---\n", b"\t", b"2020-01-01", b"0x1f", b"1_0", b"%YAML 9\n"]
 
 
-def check_yaml(content: bytes) -> None:
+def check_yaml(content):
     path = Path("study.yaml")  # in a folder of the test's own
     path.write_bytes(content)
     assert isinstance(read_config(path), dict)
@@ -306,11 +306,11 @@ TARGETS: dict[str, Target] = {
 }
 
 
-def feed(target: Target, seed: int, examples: int) -> None:
+def feed(target, seed, examples):
     """Feed the corpus, and so many inputs made of a seed."""
     inputs, check, corpus = target
 
-    def test(value: Any) -> None:
+    def test(value):
         start = time.monotonic()
         message = "nothing"
         try:
@@ -335,9 +335,7 @@ def feed(target: Target, seed: int, examples: int) -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_any_input_has_a_result_or_one_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
-) -> None:
+def test_any_input_has_a_result_or_one_line(name, tmp_path, monkeypatch, pytestconfig):
     monkeypatch.chdir(tmp_path)
     minutes = pytestconfig.getoption("--minutes")
     end = time.monotonic() + (minutes or 0) * 60 / len(TARGETS)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ class Ended(NamedTuple):
     output: str
 
 
-def command(*arguments: str, cores: int = 2, targets: Sequence[str] = TARGETS) -> list[str]:
+def command(*arguments, cores=2, targets=TARGETS):
     """What a user types."""
     files = [f"results/{name}" for name in targets]
     options = ["--cores", str(cores), "--configfile", "study.yaml", *arguments]
@@ -55,19 +55,17 @@ def command(*arguments: str, cores: int = 2, targets: Sequence[str] = TARGETS) -
 class Running:
     """A command in a session of its own, so that it can be killed with all that it starts."""
 
-    def __init__(
-        self, folder: Path, words: Sequence[str], env: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, folder, words, env=None):
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  # not a pipe, which fills up while nobody reads
         streams = {"stdin": subprocess.DEVNULL, "stdout": self._output, "stderr": subprocess.STDOUT}
         self._process = subprocess.Popen(
             words, cwd=folder, env=env, start_new_session=True, **streams
         )
 
-    def is_running(self) -> bool:
+    def is_running(self):
         return self._process.poll() is None
 
-    def wait_until(self, seconds: float) -> bool:
+    def wait_until(self, seconds):
         """Wait until it has used so much time of the processor; return whether it is still running
         then.
         """
@@ -75,7 +73,7 @@ class Running:
             time.sleep(min(missing / 4, 0.1))
         return self.is_running()
 
-    def _seconds_used(self) -> float:
+    def _seconds_used(self):
         """Return seconds of the processor.
 
         Those of children that have ended are counted to their parents.
@@ -89,13 +87,13 @@ class Running:
                     total += times.user + times.system + times.children_user + times.children_system
         return total
 
-    def kill(self) -> None:
+    def kill(self):
         """End it and all that it started, at once: kill -9."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._output.close()
 
-    def finish(self) -> Ended:
+    def finish(self):
         """Wait for its end; what takes too long is killed, and fails the test."""
         try:
             self._process.wait(TIMEOUT)
@@ -107,23 +105,17 @@ class Running:
             return Ended(self._process.returncode, output.read().decode(errors="replace"))
 
 
-def run(
-    folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None
-) -> Ended:
+def run(folder, words=None, env=None):
     """Run a command, the small study unless another is given, to its end."""
     return Running(folder, command() if words is None else words, env).finish()
 
 
-def completes(
-    folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None
-) -> None:
+def completes(folder, words=None, env=None):
     ended = run(folder, words, env)
     assert ended.code == 0, ended.output
 
 
-def fails(
-    folder: Path, words: Sequence[str] | None = None, env: Mapping[str, str] | None = None
-) -> str:
+def fails(folder, words=None, env=None):
     """Run a command that must fail without a traceback, and return what it says."""
     ended = run(folder, words, env)
     assert ended.code != 0
@@ -131,7 +123,7 @@ def fails(
     return ended.output
 
 
-def contents(folder: Path, endings: tuple[str, ...] = DATA) -> dict[str, bytes]:
+def contents(folder, endings=DATA):
     """Return what is in the results of a project, by name.
 
     Files that have not got their final name are left out.
@@ -144,7 +136,7 @@ def contents(folder: Path, endings: tuple[str, ...] = DATA) -> dict[str, bytes]:
     }
 
 
-def temporaries(folder: Path) -> list[Path]:
+def temporaries(folder):
     return [path for path in (folder / "results").rglob(".*") if path.is_file()]
 
 
@@ -159,11 +151,11 @@ class Undisturbed:
     expected: Mapping[str, bytes]
     seconds: float
 
-    def check(self, folder: Path) -> None:
+    def check(self, folder):
         """Assert that a project holds the same."""
         assert contents(folder) == self.expected
 
-    def check_nothing_is_half_written(self, folder: Path) -> None:
+    def check_nothing_is_half_written(self, folder):
         """Assert that what is there under a final name is whole, or will be made anew."""
         marks = folder / ".snakemake/incomplete"
         encoded = [mark.relative_to(marks).as_posix() for mark in marks.rglob("*")]
@@ -173,7 +165,7 @@ class Undisturbed:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+def undisturbed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     project = small_study(folder / "nothing has run")
     completes(project.folder, command("--dry-run"))  # compiles what it imports
@@ -184,13 +176,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     return Undisturbed(project, finished, contents(finished.folder), seconds)
 
 
-def seconds_of_children() -> float:
+def seconds_of_children():
     """Return seconds of the processor of the children that have ended."""
     times = os.times()
     return times.children_user + times.children_system
 
 
-def small_study(folder: Path) -> Project:
+def small_study(folder):
     folder.mkdir()
     project = copy_of_project(folder)
     project.configure(**SMALL)
@@ -198,7 +190,7 @@ def small_study(folder: Path) -> Project:
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> Path:
+def fresh(tmp_path):
     """The folder of the small study before anything has run."""
     return small_study(tmp_path / "project").folder
 
@@ -211,9 +203,7 @@ STARTING = 0.2  # the part of a run before its first job
 
 @slow
 @pytest.mark.parametrize("seed", range(20))
-def test_a_run_that_is_killed_completes_when_it_is_started_again(
-    undisturbed: Undisturbed, tmp_path: Path, seed: int
-) -> None:
+def test_a_run_that_is_killed_completes_when_it_is_started_again(undisturbed, tmp_path, seed):
     """The moments are uniform over the length of a run that is not disturbed, by what it uses of
     the processor.
     """
@@ -257,9 +247,7 @@ RECOMMENDERS = {
 """What is trained by solving equations, from a random start with threads, and by neither."""
 
 
-def tables_of(
-    folder: Path, *arguments: str, cores: int = 2, env: Mapping[str, str] | None = None
-) -> dict[str, bytes]:
+def tables_of(folder, *arguments, cores=2, env=None):
     """Run the whole study in a folder, and return its csv tables."""
     copy_of_project(folder).configure(recommenders=RECOMMENDERS)
     completes(folder, command(*arguments, cores=cores, targets=()), os.environ | (env or {}))
@@ -267,7 +255,7 @@ def tables_of(
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def tables(tmp_path_factory):
     return tables_of(tmp_path_factory.mktemp("determinism"))
 
 
@@ -280,16 +268,14 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         (("--set-scatter", "users=3", "--set-threads", "rank_part=2"), 2, {}),
     ],
 )
-def test_the_same_bytes_in_every_table(
-    tables: dict, tmp_path: Path, arguments: tuple, cores: int, env: dict
-) -> None:
+def test_the_same_bytes_in_every_table(tables, tmp_path, arguments, cores, env):
     assert tables_of(tmp_path, *arguments, cores=cores, env=env) == tables
 
 
 # --- disks --------------------------------------------------------------------------------------
 
 
-def can_mount() -> bool:
+def can_mount():
     """Whether a file system may be mounted here, as root in a mount namespace may on Linux."""
     if not shutil.which("unshare") or not shutil.which("mount"):
         return False
@@ -297,7 +283,7 @@ def can_mount() -> bool:
     return subprocess.run(trial, capture_output=True, check=False).returncode == 0
 
 
-def mounted(script: str) -> list[str]:
+def mounted(script):
     """Return the command of the study after a shell script with mounts, seen by nobody else."""
     return ["unshare", "--mount", "sh", "-c", f'set -e; {script}; exec "$@"', "sh", *command()]
 
@@ -310,9 +296,7 @@ needs_mounts = pytest.mark.skipif(
 @slow
 @needs_mounts
 @pytest.mark.parametrize("kilobytes", [4, 28, 116])
-def test_a_disk_that_is_full_and_then_is_not(
-    undisturbed: Undisturbed, fresh: Path, kilobytes: int
-) -> None:
+def test_a_disk_that_is_full_and_then_is_not(undisturbed, fresh, kilobytes):
     results = fresh / "results"
     copy_of_full = fresh / "left"
     results.mkdir()
@@ -341,7 +325,7 @@ def test_a_disk_that_is_full_and_then_is_not(
 
 @slow
 @needs_mounts
-def test_results_that_may_only_be_read(fresh: Path) -> None:
+def test_results_that_may_only_be_read(fresh):
     (fresh / "results").mkdir()
     script = "mount --bind results results; mount -o remount,ro,bind results"
     assert "Read-only file system" in fails(fresh, mounted(script))
@@ -352,9 +336,7 @@ def test_results_that_may_only_be_read(fresh: Path) -> None:
 
 
 @slow
-def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
-    undisturbed: Undisturbed, fresh: Path
-) -> None:
+def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(undisturbed, fresh):
     running = Running(fresh, command())
     while not any((fresh / ".snakemake/locks").glob("*")):
         assert running.is_running()
@@ -372,7 +354,7 @@ FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
 @pytest.mark.skipif(
     FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)"
 )
-def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path) -> None:
+def test_a_clock_that_is_behind_the_files(undisturbed, fresh):
     """Results would seem to be older than what they are made of, so snakemake takes none."""
     clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "-400d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
     ended = run(fresh, env=os.environ | clock)
@@ -385,9 +367,7 @@ def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path)
 
 @slow
 @pytest.mark.parametrize("days", [-400, 400])
-def test_a_clock_set_between_two_runs_leaves_nothing_stale(
-    undisturbed: Undisturbed, tmp_path: Path, days: int
-) -> None:
+def test_a_clock_set_between_two_runs_leaves_nothing_stale(undisturbed, tmp_path, days):
     fresh = undisturbed.pristine.copy(tmp_path / "fresh").folder
     folder = undisturbed.finished.copy(tmp_path / "project").folder
     file_time = time.time() + days * 86400
@@ -401,7 +381,7 @@ def test_a_clock_set_between_two_runs_leaves_nothing_stale(
 
 @slow
 @pytest.mark.parametrize("name", ['a folder\'s "odd" näme, 評価 $(touch x)', "-n"])
-def test_a_folder_with_an_odd_name(undisturbed: Undisturbed, tmp_path: Path, name: str) -> None:
+def test_a_folder_with_an_odd_name(undisturbed, tmp_path, name):
     folder = undisturbed.pristine.copy(tmp_path / name).folder
     completes(folder)
     undisturbed.check(folder)
@@ -424,9 +404,7 @@ POSIX = {
         pytest.param("mine", POSIX, "say export PYTHONUTF8=1", marks=slow),
     ],
 )
-def test_a_folder_or_an_encoding_that_snakemake_cannot_take(
-    fresh: Path, tmp_path: Path, name: str, env: dict[str, str], says: str
-) -> None:
+def test_a_folder_or_an_encoding_that_snakemake_cannot_take(fresh, tmp_path, name, env, says):
     folder = fresh.rename(tmp_path / name)
     output = fails(folder, env=os.environ | env)
     [line] = [line for line in output.splitlines() if re.search(r"^error: | failed: ", line)]
@@ -451,9 +429,7 @@ NOWHERE = "/proc/nowhere"  # is not there, and nobody can make it, root included
         pytest.param(r"(?!PATH$|OPENBLAS_).*", {}, id="no environment but PATH"),
     ],
 )
-def test_an_environment_that_lacks_something(
-    undisturbed: Undisturbed, fresh: Path, lacks: str, more: dict[str, str]
-) -> None:
+def test_an_environment_that_lacks_something(undisturbed, fresh, lacks, more):
     env = {name: value for name, value in os.environ.items() if not re.fullmatch(lacks, name)}
     completes(fresh, env=env | more)
     undisturbed.check(fresh)

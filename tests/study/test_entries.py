@@ -16,7 +16,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name: str) -> None:
+def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name):
     place, figure = ENTRIES[name]
     from_config = arguments({name: figure}, complete_config({}))[name]
     parameters = inspect.signature(function(figure.numbers)).parameters
@@ -26,7 +26,7 @@ def test_an_entry_has_functions_that_take_its_keys_and_a_caption(name: str) -> N
 
 
 @pytest.mark.parametrize("name", [name for tables in TABLES.values() for name in tables])
-def test_a_table_has_functions_and_a_caption(name: str) -> None:
+def test_a_table_has_functions_and_a_caption(name):
     [table] = [tables[name] for tables in TABLES.values() if name in tables]
     assert [*inspect.signature(function(table.numbers)).parameters] == ["inputs"]
     assert [*inspect.signature(function(table.layout)).parameters] == ["table", "inputs"]

@@ -35,7 +35,7 @@ def test_the_edges_of_figure_5_may_be_in_any_order():
     }
 
 
-def side(values: dict[str, float], reach: float) -> Ends:
+def side(values, reach):
     value = pd.Series(values)
     return Ends("a side", value, value - reach, value + reach, "the reach")
 

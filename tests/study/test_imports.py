@@ -2,11 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from docs_blocks import ROOT
@@ -26,7 +23,7 @@ DESCRIBED |= {
 OFFERED = [getattr(sm, name) for name in sm.__all__]
 
 
-def imported(path: Path) -> Iterator[tuple[str, str, Any]]:
+def imported(path):
     """Yield what a file imports from the library: the module, the name and the value."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == sm.__name__:
@@ -37,7 +34,7 @@ def imported(path: Path) -> Iterator[tuple[str, str, Any]]:
                 yield str(node.module), alias.name, getattr(package, alias.name)
 
 
-def is_public(module: str, name: str, value: Any) -> bool:
+def is_public(module, name, value):
     """Return whether sm offers a value, or the reference describes it or its module."""
     if isinstance(value, ModuleType):
         return value.__name__ in DESCRIBED

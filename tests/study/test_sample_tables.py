@@ -61,7 +61,7 @@ def drawn(inputs):
     return repetitions
 
 
-def test_the_repetitions_are_those_of_the_samples_of_the_study(inputs, drawn) -> None:
+def test_the_repetitions_are_those_of_the_samples_of_the_study(inputs, drawn):
     design = SamplingDesign(NEGATIVES, replacement=False)
     rng = stream(7, "made", "worse", "sample")
     histograms = samples(inputs.ranks["worse"], design, REPETITIONS, ["random"], rng)["random"]
@@ -70,7 +70,7 @@ def test_the_repetitions_are_those_of_the_samples_of_the_study(inputs, drawn) ->
         assert counts.tolist() == histogram.tolist()
 
 
-def test_intervals_are_those_of_correct_on_the_first_sample(inputs, drawn) -> None:
+def test_intervals_are_those_of_correct_on_the_first_sample(inputs, drawn):
     table = sample_tables.intervals(inputs)
     corrected = sm.correct(drawn[0], estimators=["decreasing", "free"], metrics=METRICS)
     keys = ["recommender", "metric", "estimator"]
@@ -85,7 +85,7 @@ def test_intervals_are_those_of_correct_on_the_first_sample(inputs, drawn) -> No
     assert rows["exact"].to_numpy() == pytest.approx([exact, exact])
 
 
-def test_verdicts_count_the_conclusions_of_compare(inputs, drawn) -> None:
+def test_verdicts_count_the_conclusions_of_compare(inputs, drawn):
     table = sample_tables.verdicts(inputs)
     # "better" and "same" have equal exact metrics, so no order is right
     assert set(zip(table["worse"], table["better"], strict=True)) == {
@@ -110,7 +110,7 @@ def test_verdicts_count_the_conclusions_of_compare(inputs, drawn) -> None:
     assert (table.loc[table["metric"] == "auc", "right"] == 1).all()
 
 
-def test_a_wrong_order_is_counted(inputs, monkeypatch) -> None:
+def test_a_wrong_order_is_counted(inputs, monkeypatch):
     said = iter([[("auc", "worse", "better")], []])
     monkeypatch.setattr(sample_tables.decided, "decided_pairs", lambda *_: next(said))
     table = sample_tables.verdicts(inputs).set_index(["better", "metric"])
@@ -118,7 +118,7 @@ def test_a_wrong_order_is_counted(inputs, monkeypatch) -> None:
     assert shares.tolist() == [0, 0.5, 0.5]
 
 
-def test_several_sizes_are_parts_and_repetitions_are_at_most_those_of_the_study() -> None:
+def test_several_sizes_are_parts_and_repetitions_are_at_most_those_of_the_study():
     rng = np.random.default_rng(5)
     ranks = {"a": rng.integers(1, 20, USERS), "b": rng.integers(10, 50, USERS)}
     inputs = inputs_of(ranks, negatives=[5, 10], repetitions=1)
@@ -129,7 +129,7 @@ def test_several_sizes_are_parts_and_repetitions_are_at_most_those_of_the_study(
     assert headings == ["m = 5", "m = 10"]
 
 
-def test_a_single_recommender_has_intervals_and_no_verdicts() -> None:
+def test_a_single_recommender_has_intervals_and_no_verdicts():
     inputs = inputs_of({"a": np.arange(USERS) % CANDIDATES + 1})
     assert len(sample_tables.intervals(inputs)) == 4
     verdicts = sample_tables.verdicts(inputs)

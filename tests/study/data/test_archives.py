@@ -6,7 +6,6 @@ tests/faults has archives that are damaged or mean harm, and downloads.
 import gzip
 import hashlib
 import zipfile
-from pathlib import Path
 
 import pytest
 from hostile_server import CONTENT
@@ -22,16 +21,14 @@ MD5 = hashlib.md5(CONTENT).hexdigest()
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-def make_zip(
-    path: Path, entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED
-) -> Path:
+def make_zip(path, entries, compression=zipfile.ZIP_DEFLATED):
     with zipfile.ZipFile(path, "w", compression) as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
     return path
 
 
-def read(path: Path, member: str | None = "ratings.dat") -> bytes:
+def read(path, member="ratings.dat"):
     with open_member(path, member) as stream:
         return stream.read()
 

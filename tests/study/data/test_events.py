@@ -1,7 +1,6 @@
 """Events: ratings binarized, numbered users and items, k-cores, and the memory of an event."""
 
 import tracemalloc
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -10,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics_study.data.events import BYTES_OF_EVENT, EventChunk, Events, binarize, k_core
+from sampled_metrics_study.data.events import BYTES_OF_EVENT, EventChunk, binarize, k_core
 from sampled_metrics_study.data.split import split_events
 
 
-def chunk(users, items, ratings=None, timestamps=None) -> EventChunk:
+def chunk(users, items, ratings=None, timestamps=None):
     def ids(values):
         has_text = any(isinstance(value, str) for value in values)
         return np.array(values, dtype=object if has_text else np.int64)
@@ -24,7 +23,7 @@ def chunk(users, items, ratings=None, timestamps=None) -> EventChunk:
     return EventChunk(ids(users), ids(items), ratings, times)
 
 
-def pairs(events: Events) -> list[tuple]:
+def pairs(events):
     users = events.user_ids[events.users].tolist()
     items = events.item_ids[events.items].tolist()
     return list(zip(users, items, strict=True))
@@ -125,7 +124,7 @@ CHUNK_SIZE = 50_000
 CHUNKS = 16
 
 
-def chunks(rng: np.random.Generator) -> Iterator[EventChunk]:
+def chunks(rng):
     """Distinct pairs, one after the other in an order that jumps about."""
     for start in range(0, CHUNKS * CHUNK_SIZE, CHUNK_SIZE):
         pair = np.arange(start, start + CHUNK_SIZE) * 7919 % (USERS * ITEMS)  # 7919 is prime to it

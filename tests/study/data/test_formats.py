@@ -22,7 +22,7 @@ from ways_to_write_events import WAYS, expected
 from sampled_metrics.core.data import tables
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics_study.data import formats
-from sampled_metrics_study.data.events import EventChunk, binarize
+from sampled_metrics_study.data.events import binarize
 from sampled_metrics_study.data.formats import read_events
 from sampled_metrics_study.data.split import split_events
 
@@ -31,12 +31,12 @@ BY_PLACE = {"user": 1, "item": 2}
 TIMED = BY_NAME | {"timestamp": "when"}
 
 
-def parse(content: str | bytes, form: str = "delimited", **options) -> list[EventChunk]:
+def parse(content, form="delimited", **options):
     stream = io.BytesIO(content if isinstance(content, bytes) else content.encode())
     return list(formats.get(form).parse(stream, "events", **options))
 
 
-def rows(chunks: list[EventChunk], columns: int = 2) -> list[tuple]:
+def rows(chunks, columns=2):
     """The users, items, and if wanted ratings and times of events."""
     rows = []
     for chunk in chunks:
@@ -46,7 +46,7 @@ def rows(chunks: list[EventChunk], columns: int = 2) -> list[tuple]:
     return rows
 
 
-def error_of(content: str | bytes, kind: type[Exception] = DataError, **options) -> str:
+def error_of(content, kind=DataError, **options):
     with pytest.raises(kind) as caught:
         parse(content, **options)
     return str(caught.value)
@@ -123,7 +123,7 @@ def test_options_that_cannot_be(options, says):
     assert error_of("user,item,when\n1,2,2020\n", ConfigError, **options).startswith(says)
 
 
-def written(text: str, form: str = "iso") -> int:
+def written(text, form="iso"):
     """The timestamp of a written time."""
     [chunk] = parse(f"user,item,when\nann,B,{text}\n", columns=TIMED, timestamp_format=form)
     assert chunk.timestamps.dtype == np.int64
@@ -343,7 +343,7 @@ def test_reads_the_json_that_python_writes(events, block, ascii_only):
         ]
 
 
-def parquet_of(row_group_size: int | None = None, **columns) -> bytes:
+def parquet_of(row_group_size=None, **columns):
     file = io.BytesIO()
     parquet.write_table(pa.table(columns), file, row_group_size=row_group_size)
     return file.getvalue()

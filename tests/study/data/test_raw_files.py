@@ -42,15 +42,15 @@ class Event(NamedTuple):
     kind: int
 
 
-def is_liked(event: Event) -> bool:
+def is_liked(event):
     return event.rating >= 4
 
 
-def is_chosen(event: Event) -> bool:
+def is_chosen(event):
     return event.kind > 0
 
 
-def is_any(event: Event) -> bool:
+def is_any(event):
     return True
 
 
@@ -119,7 +119,7 @@ LAYOUTS = {
 """Ids of users and items, a header and a line, and which events the entry asks for."""
 
 
-def line_of(event: Event, pattern: str) -> str:
+def line_of(event, pattern):
     """Write an event; many have no id of the artist, or no time."""
     when = datetime.fromtimestamp(event.second, UTC)
     text = {
@@ -139,7 +139,7 @@ def line_of(event: Event, pattern: str) -> str:
     return Template(pattern).substitute(event._asdict(), **text) + "\n"
 
 
-def made_up(name: str) -> list[Event]:
+def made_up(name):
     """Events with repeated pairs; the times of a user differ.
 
     Some files begin with the latest event.
@@ -161,7 +161,7 @@ def made_up(name: str) -> list[Event]:
     return sorted(events, key=lambda event: (event.user, order * event.second)) if order else events
 
 
-def parquet_of_yambda(events: list[Event]) -> bytes:
+def parquet_of_yambda(events):
     columns = {
         "uid": pa.array([int(event.user) for event in events], pa.uint32()),
         "timestamp": pa.array([event.second for event in events], pa.uint32()),
@@ -174,7 +174,7 @@ def parquet_of_yambda(events: list[Event]) -> bytes:
     return written.getvalue()
 
 
-def write(name: str, events: list[Event]) -> None:
+def write(name, events):
     """Write the made-up file into the current folder."""
     header, _, pattern = LAYOUTS[name][1].rpartition("\n")
     lines = [line_of(event, pattern) for event in events]
@@ -191,7 +191,7 @@ def write(name: str, events: list[Event]) -> None:
             packed.writestr("KuaiRec 2.0/data/user_features.csv", "user_id\n")
 
 
-def counted(events: list[Event], core: int) -> pd.DataFrame:
+def counted(events, core):
     """The pairs of the core with their earliest times, by user and time."""
     table = pd.DataFrame(events, columns=Event._fields)
     pairs = table.groupby(["user", "item"], as_index=False)["second"].min()
@@ -205,9 +205,7 @@ def counted(events: list[Event], core: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_an_entry_reads_what_the_file_holds(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_entry_reads_what_the_file_holds(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = made_up(name)
     entry = ENTRIES[name]

@@ -11,8 +11,8 @@ from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.split import Split, read_split
-from sampled_metrics_study.data.events import EventChunk, Events, binarize
+from sampled_metrics.ranking.split import read_split
+from sampled_metrics_study.data.events import EventChunk, binarize
 from sampled_metrics_study.data.split import (
     leave_last_out,
     shared_last_times,
@@ -23,13 +23,13 @@ from sampled_metrics_study.data.split import (
 RNG = np.random.default_rng(1)
 
 
-def events_of(rows, times=True, held_out=None) -> Events:
+def events_of(rows, times=True, held_out=None):
     """Rows of (user, item, time)."""
     user, item, time = np.array(rows).T
     return binarize([EventChunk(user, item, None, time if times else None, held_out)], 0)
 
 
-def made_up(seed: int = 3) -> pd.DataFrame:
+def made_up(seed=3):
     """Events of 40 users, with few distinct times and users with a single event, in no order."""
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(
@@ -42,12 +42,12 @@ def made_up(seed: int = 3) -> pd.DataFrame:
     return table.assign(time=rng.integers(12, size=len(table)))
 
 
-def pairs(table: pd.DataFrame) -> set[tuple]:
+def pairs(table):
     """(user, item) of the rows of a table."""
     return set(table[["user", "item"]].itertuples(index=False, name=None))
 
 
-def assert_is(split: Split, table: pd.DataFrame, test: pd.Series) -> None:
+def assert_is(split, table, test):
     """Training and held-out pairs are those of (events,) whether an event is a test event.
 
     Candidates are all items less the training items and the other held-out items of the user.
@@ -90,7 +90,7 @@ def test_refused(rows, times, strategy, ties, says):
 
 @pytest.mark.parametrize("held_out", [1, 5])
 @pytest.mark.parametrize("ties", ["first", "last"])
-def test_the_last_k_events(held_out: int, ties: str) -> None:
+def test_the_last_k_events(held_out, ties):
     """The rule of ties changes the split of some users alone.
 
     They are those whose k-th last time is also the next one.
@@ -109,9 +109,7 @@ def test_the_last_k_events(held_out: int, ties: str) -> None:
 
 
 @given(st.integers(0, 50), st.floats(0.01, 0.8), st.booleans())
-def test_the_events_from_a_time_on_or_a_last_share_of_them(
-    seed: int, share: float, is_share: bool
-) -> None:
+def test_the_events_from_a_time_on_or_a_last_share_of_them(seed, share, is_share):
     """Users without an event before are left out, and users without one after only train."""
     table = made_up(seed)
     last = sorted(table["time"])[-max(1, round(share * len(table)))]

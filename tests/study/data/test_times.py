@@ -9,7 +9,7 @@ DAY = 16_436  # 2015-01-01, in days since 1970
 
 
 @pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
-def test_a_date_has_the_unit_of_the_times(unit: int) -> None:
+def test_a_date_has_the_unit_of_the_times(unit):
     times = np.array([10**9, 1_420_000_000]) * unit
     assert in_unit_of(times, "2015-01-01T00:00:00+00:00") == DAY * 86_400 * unit
     assert in_unit_of(times.astype(float), "2015-01-01T00:00:00.5+00:00") == pytest.approx(
@@ -17,6 +17,6 @@ def test_a_date_has_the_unit_of_the_times(unit: int) -> None:
     )
 
 
-def test_a_number_stays() -> None:
+def test_a_number_stays():
     split = {"strategy": "global-time", "test_from": 17}
     assert split_options(split, np.array([10**9])) == split

@@ -1,7 +1,5 @@
 """Each algorithm against what defines it, such as a ridge regression or the paper's loss."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from ranked_by_argsort import split_of
@@ -21,11 +19,11 @@ from sampled_metrics_study.recommenders.simple import RandomScores
 pytestmark = pytest.mark.filterwarnings("ignore:.*(OpenBLAS|MKL):RuntimeWarning")
 
 
-def made_up(users: int, items: int, share: Any = 0.3) -> np.ndarray:
+def made_up(users, items, share=0.3):
     return (np.random.default_rng(3).random((users, items)) < share).astype(float)
 
 
-def ease(dense: np.ndarray, regularization: float) -> np.ndarray:
+def ease(dense, regularization):
     return np.asarray(
         EASE(regularization).fit(csr_array(dense), np.random.default_rng(0)).similarity
     )
@@ -33,8 +31,8 @@ def ease(dense: np.ndarray, regularization: float) -> np.ndarray:
 
 @pytest.mark.parametrize("regularization", [0.5, 500])
 def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(
-    regularization: float,
-) -> None:
+    regularization,
+):
     """Column j minimises ‖x_j - X b‖² + λ ‖b‖² with b_j = 0.
 
     These are the normal equations of the other items alone.
@@ -50,7 +48,7 @@ def test_each_column_of_ease_is_a_ridge_regression_on_the_other_items(
 
 
 @pytest.mark.parametrize("regularization", [1e-300, 1e-15])
-def test_ease_refuses_a_regularization_that_leaves_no_digit(regularization: float) -> None:
+def test_ease_refuses_a_regularization_that_leaves_no_digit(regularization):
     with pytest.raises(ConfigError, match="regularization"):
         ease(made_up(6, 12, 0.5), regularization)
 
@@ -96,7 +94,7 @@ def test_ials_takes_the_same_steps_as_a_plain_solver_of_the_papers_loss(iteratio
     np.testing.assert_allclose(model.item_factors, items, rtol=0, atol=1e-6 * np.abs(items).max())
 
 
-def test_ials_gives_the_same_bytes_on_any_number_of_threads() -> None:
+def test_ials_gives_the_same_bytes_on_any_number_of_threads():
     training = csr_array(made_up(3000, 500, 0.05))
     factors = []
     for threads in (1, 2, 4):
@@ -112,7 +110,7 @@ OPTIONS = {name: {"factors": 6} for name in FACTORS} | {
 
 
 @pytest.mark.parametrize("model", OPTIONS)
-def test_models_score_as_in_implicit(model: str) -> None:
+def test_models_score_as_in_implicit(model):
     """Factor models up to single precision, in which implicit multiplies; biases included.
 
     What implicit does not list has no neighbour among the user's items, and scores 0.
@@ -145,14 +143,14 @@ def test_models_score_as_in_implicit(model: str) -> None:
         ),
     ],
 )
-def test_refuses_options_of_implicit_in_one_line(entry: dict[str, Any], says: str) -> None:
+def test_refuses_options_of_implicit_in_one_line(entry, says):
     with pytest.raises(ConfigError) as caught:
         check_recommender({"type": "implicit"} | entry, "recommenders.V")
     assert str(caught.value).startswith(f"recommenders.V.{says}")
     assert "\n" not in str(caught.value)
 
 
-def test_metrics_of_random_scores_are_those_of_chance() -> None:
+def test_metrics_of_random_scores_are_those_of_chance():
     """The rank is uniform on 1 … n.
 
     AUC is uniform on n points that 0 and 1 enclose, and Recall@10 is a coin of 10/n.

@@ -20,7 +20,6 @@ from sampled_metrics.ranking.split import Split
 from sampled_metrics_study.jobs import stream
 from sampled_metrics_study.recommenders.models import (
     FactorModel,
-    Model,
     RandomModel,
     ScoreModel,
     SimilarityModel,
@@ -63,14 +62,12 @@ ENTRIES: dict[str, dict[str, Any]] = {
 every_entry = pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
 
 
-def train(entry: dict[str, Any], split: Split) -> Model:
+def train(entry, split):
     return recommender(entry).fit(split.training, stream(1, "train"))
 
 
 @every_entry
-def test_gives_the_right_answer_for_all_users_and_for_a_block(
-    entry: dict[str, Any], tmp_path
-) -> None:
+def test_gives_the_right_answer_for_all_users_and_for_a_block(entry, tmp_path):
     split = two_groups()
     model = train(entry, split)
     table = rank_by_model(model, split)
@@ -96,7 +93,7 @@ def test_gives_the_right_answer_for_all_users_and_for_a_block(
 
 
 @pytest.mark.parametrize("kind", sorted(RECOMMENDERS.keys() - {"ranks"}))
-def test_no_parameter_is_needed(kind: str) -> None:
+def test_no_parameter_is_needed(kind):
     assert kind in {entry["type"] for entry in ENTRIES.values()}, "add an entry to ENTRIES"
     scores = train({"type": kind}, two_groups()).scores(slice(0, 5), two_groups().training)
     assert np.isfinite(scores).all()

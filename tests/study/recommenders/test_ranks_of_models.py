@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from ranked_by_argsort import by_argsort, rows, split_of
 from scipy.sparse import csr_array
 
-import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 from sampled_metrics_study.recommenders import ranking
 from sampled_metrics_study.recommenders.models import (
@@ -40,14 +39,12 @@ MODELS: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=settings().max_examples // 3)
 @given(**DRAWN)
-def test_ranks_are_those_of_the_definition(
-    name, seed, users, items, size, threads, together, data
-) -> None:
+def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threads, together, data):
     case = Case(seed, users, items)
     model, plain = MODELS[name](case)
     split = split_of(case.training, case.held_out)
 
-    def ranked(users: Any = slice(None)) -> sm.ExactRanks:
+    def ranked(users=slice(None)):
         return rank_by_model(model, split, users, threads=threads)
 
     with small_blocks(size, together) as patched:

@@ -1,7 +1,6 @@
 """Recommenders by config entry: their types and parameters, and types that are a class's path."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ FAILING = {
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def here(tmp_path, monkeypatch):
     """A working folder with own_models/models.py and modules that fail."""
     (tmp_path / "own_models").mkdir()
     (tmp_path / "own_models/models.py").write_text(MODULE)
@@ -62,7 +61,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         del sys.modules[name]
 
 
-def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(here: Path) -> None:
+def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(here):
     entry = {"type": "own_models.models.InOrder"}
     check_recommender(entry, "recommenders.W")
     assert entry == {"type": "own_models.models.InOrder", "reverse": False}
@@ -97,9 +96,7 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line_with_key_and_path(
-    here: Path, kind: str, says: str
-) -> None:
+def test_what_is_wrong_is_said_in_one_line_with_key_and_path(here, kind, says):
     with pytest.raises(ConfigError) as refused:
         check_recommender({"type": kind}, "recommenders.W")
     assert str(refused.value).startswith(f"recommenders.W.type: {kind!r} {says}")

@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_up_project import Project
 
 from sampled_metrics_study import code
 from sampled_metrics_study.code import TRAINING, code_of_class, files_of
@@ -25,7 +24,7 @@ COMPUTE_NOTHING = {
 }
 
 
-def file_of(module: str) -> str:
+def file_of(module):
     """The file of a module, below src."""
     path = Path(*module.split("."))
     is_package = (SOURCE / path).is_dir()
@@ -33,9 +32,7 @@ def file_of(module: str) -> str:
 
 
 @pytest.mark.parametrize("script", ["verify", "split", "train", "rank", "import_ranks"])
-def test_the_digest_of_training_has_every_module_that_is_loaded(
-    finished: Project, script: str
-) -> None:
+def test_the_digest_of_training_has_every_module_that_is_loaded(finished, script):
     modules = (finished.folder / "loaded" / script).read_text(encoding="utf-8").split()
     loaded = {file_of(module) for module in modules}
     assert len(loaded) > 5
@@ -43,7 +40,7 @@ def test_the_digest_of_training_has_every_module_that_is_loaded(
     assert loaded - COMPUTE_NOTHING - OF_ONE_RECOMMENDER <= digested
 
 
-def test_training_depends_on_its_own_recommender() -> None:
+def test_training_depends_on_its_own_recommender():
     digests = {code_of_class(recommender_type(kind)) for kind in ("ials", "item-cf", "ease")}
     assert len(digests) == 3
     registered = {"ials.py", "item_cf.py", "ease.py", "registry.py"}
@@ -51,8 +48,8 @@ def test_training_depends_on_its_own_recommender() -> None:
 
 
 def test_the_code_of_a_class_of_ones_own_is_that_of_its_files_and_what_they_import(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     """Docstrings, comments and layout do not count, other texts do."""
     above = (
         "from below_of_a_test import Below\nimport helper_of_a_test\n\n\nclass Above(Below):\n    "
@@ -83,9 +80,7 @@ def test_the_code_of_a_class_of_ones_own_is_that_of_its_files_and_what_they_impo
     assert digests[0] == digests[1] != digests[2]
 
 
-def test_checksums_are_of_the_archive_and_the_ranks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_checksums_are_of_the_archive_and_the_ranks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     paths = [f"{folder}/ranks/X.csv.gz" for folder in ("results/one", "prefix/results/two")]
     for path in paths:
@@ -97,7 +92,7 @@ def test_checksums_are_of_the_archive_and_the_ranks(
     }
 
 
-def test_versions_that_differ_name_their_jobs() -> None:
+def test_versions_that_differ_name_their_jobs():
     old = {"job": "train X", "code": "0.1", "software": {"numpy": "2.0", "implicit": "0.7.2"}}
     new = {"job": "tables", "code": "0.1", "software": {"numpy": "2.0", "implicit": "0.7.3"}}
     assert gathered([old, old | {"job": "train Y"}, new]) == {

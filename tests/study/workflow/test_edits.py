@@ -4,7 +4,6 @@ A study ends with exit 0 and without a traceback, has every file, and no NaN whe
 a second run has nothing to do.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ depth does not give.
 """
 
 
-def write_data(folder: Path) -> None:
+def write_data(folder):
     """Write the files that the edits speak of, beside made-up.zip."""
     write_ranks(folder / RANKS)
     rows = pd.DataFrame(
@@ -58,9 +57,7 @@ def write_data(folder: Path) -> None:
 MADE_UP = {"path": "made-up.zip", "format": "movielens-dat"}
 
 
-def config_of(
-    recommenders: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **config: Any
-) -> dict[str, Any]:
+def config_of(recommenders=None, data=None, **config):
     """The config of recommenders and datasets, X, Y and Z on made-up data if none are given."""
     data = data or {"mine": MADE_UP}
     stated: dict[str, Any] = {
@@ -73,9 +70,7 @@ def config_of(
     return stated | config
 
 
-def delimited(
-    path: str, columns: dict[str, str], test: str | None = None, **options: Any
-) -> dict[str, Any]:
+def delimited(path, columns, test=None, **options):
     entry = {"path": path, "format": "delimited", "options": {"columns": columns} | options}
     return {"mine": entry | ({"test": test} if test else {})}
 
@@ -135,7 +130,7 @@ COMPARED = {"two datasets and 100 negatives in a list": {"toy"}, "as printed alo
 """The folders that are compared with the paper, none for other edits."""
 
 
-def configure(config: dict[str, Any], folder: Path, in_place: bool = False) -> None:
+def configure(config, folder, in_place=False):
     write_data(folder)
     if in_place:
         path = folder / "config.yaml"
@@ -147,7 +142,7 @@ def configure(config: dict[str, Any], folder: Path, in_place: bool = False) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> None:
+def test_an_edit_of_the_config_runs_to_the_end(name, tmp_path):
     project = copy_of_project(tmp_path)
     config = EDITS[name]
     configure(config, tmp_path, in_place=name == IN_PLACE)
@@ -171,7 +166,7 @@ def test_an_edit_of_the_config_runs_to_the_end(name: str, tmp_path: Path) -> Non
     assert compared == COMPARED.get(name, set())
 
 
-def require_numbers(path: Path, config: dict[str, Any]) -> None:
+def require_numbers(path, config):
     """Require that a csv file has rows, and each of them a value in each column."""
     table = pd.read_csv(
         path, dtype={"user": str}, keep_default_na=False, na_values=["", "nan", "NaN", "inf"]

@@ -2,11 +2,10 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up_project import ROOT, Project, complete_config
+from made_up_project import ROOT, complete_config
 
 NAMES = [
     "beauty",
@@ -23,9 +22,7 @@ GUIDE = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_config_is_complete_and_allowed(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_config_is_complete_and_allowed(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("examples", "published"):
         (tmp_path / folder).symlink_to(ROOT / folder)
@@ -34,18 +31,18 @@ def test_a_config_is_complete_and_allowed(
     complete_config(ROOT / f"examples/{name}.yaml")
 
 
-def test_the_config_of_the_catalog_is_complete_and_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_config_of_the_catalog_is_complete_and_allowed(monkeypatch):
     monkeypatch.chdir(ROOT / ".test")
     assert complete_config(ROOT / ".test/config.yaml")["study"] == ["films"]
 
 
-def test_films_are_those_of_the_guide() -> None:
+def test_films_are_those_of_the_guide():
     assert f"```yaml\n{(ROOT / 'examples/films.yaml').read_text(encoding='utf-8')}```" in GUIDE
     assert "snakemake --cores 2 --configfile examples/films.yaml" in GUIDE
 
 
 @pytest.mark.slow
-def test_films_end_with_the_results_of_the_guide(project: Project) -> None:
+def test_films_end_with_the_results_of_the_guide(project):
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     shutil.copy(ROOT / "examples/films.yaml", project.folder / "study.yaml")
     target, *options = re.search(r"^snakemake (\S+/train\.csv.*)$", GUIDE, re.MULTILINE)[1].split()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from made_up_project import DEFAULTS, MORE, RANKS, ROOT, STUDY, Project, copy_of_project, merged
+from made_up_project import DEFAULTS, MORE, RANKS, ROOT, STUDY, copy_of_project, merged
 
 TARGETS = [f"results/made-up/{name}.csv" for name in ("table-3", "table-4", "figure-5")] + [
     "results/toy/table-1.csv"
@@ -27,7 +27,7 @@ use rule * from {{name}} as {{name}}_*
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def repository(tmp_path_factory):
     """A git repository of the project with the tag v1."""
     folder = copy_of_project(tmp_path_factory.mktemp("sampled-metrics")).folder
     identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
@@ -41,9 +41,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(
-    folder: Path, *command: str, repository: Path | str = ""
-) -> subprocess.CompletedProcess[str]:
+def run(folder, *command, repository=""):
     """Run a command in a folder.
 
     The address of the project on GitHub leads to the repository on this machine.
@@ -67,7 +65,7 @@ def run(
 
 
 @pytest.fixture
-def folder(finished: Project, tmp_path: Path) -> Path:
+def folder(finished, tmp_path):
     """A folder with the study's own files and its config."""
     for name in ("made-up.zip", RANKS):
         shutil.copy(finished.folder / name, tmp_path)
@@ -76,9 +74,7 @@ def folder(finished: Project, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def require_results(
-    ran: subprocess.CompletedProcess[str], folder: Path, finished: Project, targets: list[str]
-) -> None:
+def require_results(ran, folder, finished, targets):
     """Require that a run made the results of the finished study."""
     assert ran.returncode == 0, ran.stdout + ran.stderr
     for target in targets:
@@ -87,7 +83,7 @@ def require_results(
 
 
 @pytest.mark.slow
-def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, folder: Path) -> None:
+def test_with_a_prefix_of_the_workflow_that_imports_it(finished, folder):
     (folder / "Snakefile").write_text(
         f"""
 configfile: "config/config.yaml"
@@ -108,16 +104,14 @@ rule ours:
 
 
 @pytest.mark.slow
-def test_by_its_address_from_another_folder(
-    finished: Project, repository: Path, folder: Path
-) -> None:
+def test_by_its_address_from_another_folder(finished, repository, folder):
     address = ["-s", str(repository / "Snakefile"), "--configfile", "config/config.yaml"]
     require_results(run(folder, *SNAKEMAKE, *TARGETS, *address), folder, finished, TARGETS)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="snakedeploy needs Python 3.11 or 3.12")
-def test_deployed(finished: Project, repository: Path, folder: Path) -> None:
+def test_deployed(finished, repository, folder):
     ours = (folder / "config").rename(folder / "ours")
     deploy = [
         str(Path(sys.executable).with_name("snakedeploy")),
@@ -137,7 +131,7 @@ def test_deployed(finished: Project, repository: Path, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_modules_with_their_own_configs(finished: Project, folder: Path) -> None:
+def test_two_modules_with_their_own_configs(finished, folder):
     text = 'configfile: "config/config.yaml"\n'
     for name, config in (("first", "config"), ("second", "config | {'seed': 7}")):
         text += MODULE.format(name=name, config=config)

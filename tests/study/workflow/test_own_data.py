@@ -2,11 +2,11 @@
 
 import pytest
 from hostile_server import WEB_PAGE, serving, status, whole
-from made_up_project import Project, archive, ratings
+from made_up_project import archive, ratings
 
 
 @pytest.mark.slow
-def test_a_dataset_is_fetched_from_an_address_and_never_if_it_has_a_path(project: Project) -> None:
+def test_a_dataset_is_fetched_from_an_address_and_never_if_it_has_a_path(project):
     """One run of three datasets: two that are taken, and one that is refused."""
     data = project.folder / "data"
     (data / "mine").mkdir(parents=True)

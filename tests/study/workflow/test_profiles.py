@@ -5,7 +5,7 @@ import re
 import psutil
 import pytest
 import yaml
-from made_up_project import ROOT, Project
+from made_up_project import ROOT
 
 from sampled_metrics_study.recommenders.registry import recommender
 
@@ -37,7 +37,7 @@ def test_a_recommender_says_what_it_holds(entry, at_least, at_most):
     assert at_least <= memory <= at_most
 
 
-def asked(project: Project, *arguments: str) -> tuple[dict[str, set[str]], str]:
+def asked(project, *arguments):
     """The memory that the jobs of each rule of a dry run ask for, and what the run says."""
     ran = project.snakemake("--cores", "1", "--dry-run", "--quiet", "host", *arguments)
     said = ran.stdout + ran.stderr
@@ -51,8 +51,8 @@ def asked(project: Project, *arguments: str) -> tuple[dict[str, set[str]], str]:
 
 @pytest.mark.slow
 def test_jobs_ask_for_memory_by_the_facts_of_the_split_and_share_that_of_a_machine(
-    finished: Project,
-) -> None:
+    finished,
+):
     memory, _ = asked(finished, "--forceall", "--set-resources", "train:mem_mb=1000000000")
     assert memory["train"] == {str(psutil.virtual_memory().total // 10**6)}
     for rule in ("split", "rank"):
@@ -64,8 +64,8 @@ def test_jobs_ask_for_memory_by_the_facts_of_the_split_and_share_that_of_a_machi
 
 @pytest.mark.slow
 def test_a_plan_can_be_made_before_there_is_a_split_and_asking_for_more_runs_nothing_again(
-    project: Project, finished: Project
-) -> None:
+    project, finished
+):
     memory, _ = asked(project)
     assert memory["train"] == {"<TBD>"}
     assert not (project.folder / "results").exists()  # a dry run writes nothing

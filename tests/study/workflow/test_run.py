@@ -6,11 +6,10 @@ import re
 import subprocess
 import sys
 from html import unescape
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up_project import MORE, Project
+from made_up_project import MORE
 
 import sampled_metrics as sm
 
@@ -29,7 +28,7 @@ COLUMNS = {
 """The columns of results, which docs/ promises."""
 
 
-def test_everything_is_there_with_the_columns_of_the_contract(finished: Project) -> None:
+def test_everything_is_there_with_the_columns_of_the_contract(finished):
     results = finished.folder / "results"
     for names, kinds in {
         "toy/fidelity toy/claims made-up/studied": "csv md html",
@@ -47,7 +46,7 @@ def test_everything_is_there_with_the_columns_of_the_contract(finished: Project)
     assert "It reproduces 36 of the 36 printed numbers" in summary
 
 
-def test_the_numbers_and_what_they_are_from(finished: Project) -> None:
+def test_the_numbers_and_what_they_are_from(finished):
     results = finished.folder / "results/made-up"
     readings = 2
     recommenders = 3
@@ -66,7 +65,7 @@ def test_the_numbers_and_what_they_are_from(finished: Project) -> None:
     assert stated["config"]["figures"]["figure-5"]["edges"] == [10, 100, 300, 1000]
 
 
-def test_the_answer_of_the_page_is_that_of_the_ranks_and_of_table_3(finished: Project) -> None:
+def test_the_answer_of_the_page_is_that_of_the_ranks_and_of_table_3(finished):
     results = finished.folder / "results"
     page = (results / "summary.html").read_text(encoding="utf-8")
     [text] = re.findall(r'data-answer="([^"]*)"', page)
@@ -85,7 +84,7 @@ def test_the_answer_of_the_page_is_that_of_the_ranks_and_of_table_3(finished: Pr
 
 
 @pytest.mark.slow
-def test_a_run_says_which_job_failed_and_where_its_log_is(project: Project) -> None:
+def test_a_run_says_which_job_failed_and_where_its_log_is(project):
     wrong = {"path": "made-up.zip", "format": "movielens-dat", "md5": "0" * 32}
     project.configure(datasets={"made-up": wrong})
     ran = project.snakemake("results/made-up/split.npz", "--cores", "1")
@@ -101,13 +100,13 @@ def test_a_run_says_which_job_failed_and_where_its_log_is(project: Project) -> N
 
 
 @pytest.fixture
-def copied(finished: Project, tmp_path: Path) -> Project:
+def copied(finished, tmp_path):
     """A copy of the finished study."""
     return finished.copy(tmp_path / "copy")
 
 
 @pytest.mark.slow
-def test_the_report_has_tables_and_figures(copied: Project) -> None:
+def test_the_report_has_tables_and_figures(copied):
     ran = copied.snakemake("--report", "results/report.html")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     report = (copied.folder / "results/report.html").read_text(encoding="utf-8")
@@ -117,8 +116,8 @@ def test_the_report_has_tables_and_figures(copied: Project) -> None:
 
 @pytest.mark.slow
 def test_a_run_removes_temporary_files_of_dead_processes_and_no_result_of_another_config(
-    copied: Project,
-) -> None:
+    copied,
+):
     before = copied.results("made-up/*") | copied.results("toy/*")
     results = copied.folder / "results"
     ended = subprocess.Popen([sys.executable, "-c", ""])

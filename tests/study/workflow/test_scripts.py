@@ -50,7 +50,7 @@ GOOD_RANKS = "user,candidates,rank\n" + "".join(f"reader {reader},5,1\n" for rea
 
 
 @pytest.fixture(autouse=True)
-def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _shop(tmp_path, monkeypatch):
     """A csv of events of readers with text ids, some of which csv has to quote."""
     monkeypatch.chdir(tmp_path)
     events = [
@@ -62,7 +62,7 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def made_up() -> dict:
+def made_up():
     """The config of a study of the made-up dataset, which is split."""
     archive(Path("made-up.zip"), ratings())
     config = complete_config(STUDY | {"recommenders": ENTRIES})
@@ -70,7 +70,7 @@ def made_up() -> dict:
     return config
 
 
-def study(own: dict, recommenders: dict, negatives: int = 2) -> dict:
+def study(own, recommenders, negatives=2):
     """The complete config of a study of one dataset."""
     sizes = {"sampling": {"negatives": negatives, "repetitions": 2}}
     return complete_config(
@@ -78,7 +78,7 @@ def study(own: dict, recommenders: dict, negatives: int = 2) -> dict:
     )
 
 
-def rank(name: str, part: str, threads: int = 1) -> list[str]:
+def rank(name, part, threads=1):
     """Rank the users of a part, to PART.npz."""
     return run_script(
         "rank",
@@ -91,9 +91,7 @@ def rank(name: str, part: str, threads: int = 1) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_parts_that_are_joined_are_the_ranks_of_all_users(
-    name: str, made_up: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_that_are_joined_are_the_ranks_of_all_users(name, made_up, monkeypatch):
     read = read_split("split.npz")
     monkeypatch.setattr(ranking, "BLOCK_BYTES", 8 * read.shape.items * 5)  # five users
     ranked(made_up, "made-up", name)
@@ -108,7 +106,7 @@ def test_parts_that_are_joined_are_the_ranks_of_all_users(
     assert exact_ranks(Path("joined.csv.gz")).candidates.tolist() == read.candidates.tolist()
 
 
-def own_class(name: str) -> str:
+def own_class(name):
     """Write the module of docs/own-study.md with a class, and return the path of the class."""
     [module] = [block for block in blocks("own-study.md", "python") if f"class {name}" in block]
     Path("mine").mkdir()
@@ -116,7 +114,7 @@ def own_class(name: str) -> str:
     return f"mine.of_{name}.{name}"
 
 
-def test_a_class_of_ones_own_is_trained_and_ranked(made_up: dict) -> None:
+def test_a_class_of_ones_own_is_trained_and_ranked(made_up):
     """The similarities are those of the definition."""
     entry = {"type": own_class("Jaccard"), "shrinkage": 10}
     ranked(complete_config(STUDY | {"recommenders": {"W": entry}}), "made-up", "W")
@@ -127,7 +125,7 @@ def test_a_class_of_ones_own_is_trained_and_ranked(made_up: dict) -> None:
     np.testing.assert_allclose(read_model(Path("W.npz")).similarity, expected, rtol=1e-12)
 
 
-def test_a_csv_keeps_its_text_ids() -> None:
+def test_a_csv_keeps_its_text_ids():
     """The candidates of each user are all books less those in training.
 
     In training are all books of the user but one.
@@ -140,7 +138,7 @@ def test_a_csv_keeps_its_text_ids() -> None:
     assert candidates == dict.fromkeys(READERS, 9 - 4)
 
 
-def test_a_test_file_of_ones_own() -> None:
+def test_a_test_file_of_ones_own():
     Path("train.dat").write_text(
         "1::10::3::5\n1::11::3::6\n2::10::4::5\n4::10::4::5\n4::14::4::5\n", encoding="utf-8"
     )
@@ -177,9 +175,7 @@ def test_a_test_file_of_ones_own() -> None:
     ],
     ids=["a rank above the candidates", "ranks like those of a sample"],
 )
-def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused(
-    reading: dict, ranks: str, says: str
-) -> None:
+def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused(reading, ranks, says):
     good = {"ranks": "good.csv"}
     Path("good.csv").write_text("user,rank\na,0\nb,7\nc,3\n", encoding="utf-8")
     from_0 = {"reading": {"candidates": 9, "zero_based": True}, "name": "mine on own"}
@@ -195,13 +191,13 @@ def test_ranks_are_imported_as_the_config_says_and_bad_ones_are_refused(
     assert says in line
 
 
-def test_events_with_another_checksum_are_refused() -> None:
+def test_events_with_another_checksum_are_refused():
     [line] = split(study(BOOKS | {"md5": "0" * 32}, POPULAR), "own")
     assert "books.csv: md5 is " in line
 
 
 @pytest.mark.parametrize("script", ["tables", "figures"])
-def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
+def test_ranks_are_not_put_beside_those_of_others(script):
     Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
     Path("mine.csv").write_text(GOOD_RANKS.replace("reader ", "other "), encoding="utf-8")
     inputs = {"ranks": ["popular.csv", "mine.csv"]}
@@ -210,7 +206,7 @@ def test_ranks_are_not_put_beside_those_of_others(script: str) -> None:
     assert line.startswith("error: popular and mine must have the same users to be compared: ")
 
 
-def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
+def test_ranks_of_other_users_are_not_compared_with_the_paper():
     Path("ranks.csv").write_text(GOOD_RANKS, encoding="utf-8")
     [line] = run_script(
         "tables",
@@ -221,7 +217,7 @@ def test_ranks_of_other_users_are_not_compared_with_the_paper() -> None:
     assert "its users and candidates are not those of MovieLens 1M in the paper" in line
 
 
-def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events() -> None:
+def test_a_class_of_ones_own_gets_the_times_and_the_order_of_events():
     """The class Next, on lines in the order of time and on times.
 
     The pairs are counted by hand.

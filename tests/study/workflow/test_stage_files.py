@@ -4,7 +4,6 @@ test_damaged_results.py damages real runs.
 """
 
 import gzip
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics_study.own_files import read_facts, read_table
 
 
-def test_names_stay_text_and_an_empty_number_is_missing(tmp_path: Path) -> None:
+def test_names_stay_text_and_an_empty_number_is_missing(tmp_path):
     """A recommender called NA, 1 or 1e3 keeps its name."""
     (tmp_path / "budget.csv").write_text(
         "recommender,worse,value,assumes\nNA,1,0.5,\n1e3,2.0,,none\n", "utf-8"
@@ -24,7 +23,7 @@ def test_names_stay_text_and_an_empty_number_is_missing(tmp_path: Path) -> None:
     assert rows["value"].isna().tolist() == [False, True]
 
 
-def test_a_table_without_rows_has_columns_of_numbers(tmp_path: Path) -> None:
+def test_a_table_without_rows_has_columns_of_numbers(tmp_path):
     (tmp_path / "t.csv").write_text(
         "reading,worse,better,metric,estimator,correct,correct_exact\n", "utf-8"
     )
@@ -38,14 +37,14 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("content", "says"), TABLES.values(), ids=TABLES)
-def test_a_damaged_table_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
+def test_a_damaged_table_is_refused(tmp_path, content, says):
     (tmp_path / "x.csv").write_bytes(content)
     with pytest.raises(DataError, match=rf"x\.csv: .*{says}") as caught:
         read_table(tmp_path / "x.csv")
     assert "\n" not in str(caught.value)
 
 
-def test_every_byte_of_a_gzipped_table_counts(tmp_path: Path) -> None:
+def test_every_byte_of_a_gzipped_table_counts(tmp_path):
     content = bytearray(gzip.compress(b"metric,estimate\nap,0.5\n", mtime=0))
     content[-6] ^= 1
     (tmp_path / "x.csv.gz").write_bytes(content)
@@ -60,7 +59,7 @@ FACTS = {
 
 
 @pytest.mark.parametrize(("text", "says"), FACTS.values(), ids=FACTS)
-def test_damaged_facts_are_refused(tmp_path: Path, text: str, says: str) -> None:
+def test_damaged_facts_are_refused(tmp_path, text, says):
     (tmp_path / "dataset.json").write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(DataError, match=rf"dataset\.json: .*{says}"):
         read_facts(tmp_path / "dataset.json")

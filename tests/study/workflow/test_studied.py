@@ -5,7 +5,6 @@ Too few candidates are refused with the split.
 
 import json
 import random
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -24,7 +23,7 @@ DATASET = {
 POPULAR = {"P": {"type": "popularity"}}
 
 
-def books() -> pd.DataFrame:
+def books():
     """Events with low ratings, repeated pairs, and users and items of a single event.
 
     All times differ.
@@ -44,7 +43,7 @@ BOOKS = STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A folder with the split and its facts."""
     folder = tmp_path_factory.mktemp("studied")
     with pytest.MonkeyPatch.context() as patch:
@@ -55,12 +54,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_events_are_those_that_pandas_counts(folder: Path) -> None:
+def test_events_are_those_that_pandas_counts(folder):
     events = books()
     high = events[events["rating"] >= 3]
     core = pairs = high.drop_duplicates(["user", "item"])
 
-    def is_rare(role: str) -> "pd.Series[bool]":
+    def is_rare(role):
         return core.groupby(role)[role].transform("size") < 2
 
     while (few := is_rare("user") | is_rare("item")).any():
@@ -85,9 +84,7 @@ def test_events_are_those_that_pandas_counts(folder: Path) -> None:
     assert facts["users_left_out_with_few_training_events"] == 0
 
 
-def test_too_few_candidates_are_refused_with_the_split(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_too_few_candidates_are_refused_with_the_split(folder, monkeypatch, tmp_path):
     """A user's own held-out item is no negative."""
     monkeypatch.chdir(tmp_path)
     books().to_csv("books.csv", index=False)

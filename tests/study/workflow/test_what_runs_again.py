@@ -7,13 +7,11 @@ Y has neither, and elsewhere has ready-made ranks.
 import os
 import re
 import shutil
-from collections.abc import Sequence
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_project import MORE, RANKS, STUDY, Project, archive, merged, ratings
+from made_up_project import MORE, RANKS, STUDY, archive, merged, ratings
 
 TOY = {"toy"}
 LATER = {"sample_tables", "tables", "figures", "summary"}
@@ -21,17 +19,17 @@ LATER = {"sample_tables", "tables", "figures", "summary"}
 SUMMARY = {"summary"}  # it states the whole config
 
 
-def jobs(*rules: str, names: tuple[str, ...] = ("X", "Y", "elsewhere")) -> set[str]:
+def jobs(*rules, names=("X", "Y", "elsewhere")):
     """Return the jobs of rules for recommenders."""
     return {f"{rule} {name}" for rule in rules for name in names}
 
 
-def ranked(*names: str) -> set[str]:
+def ranked(*names):
     """Return what depends on the ranks of recommenders."""
     return jobs("sample", names=names) | LATER
 
 
-def made(*names: str) -> set[str]:
+def made(*names):
     """Return what depends on the models of recommenders, and these."""
     return jobs("train", "rank", names=names) | ranked(*names)
 
@@ -123,12 +121,12 @@ SAME: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def project(finished: Project, tmp_path: Path) -> Project:
+def project(finished, tmp_path):
     """A copy of a finished study."""
     return finished.copy(tmp_path / "copy")
 
 
-def planned(project: Project, *targets: str) -> set[str]:
+def planned(project, *targets):
     ran = project.snakemake(*targets, "--cores", "1", "--dry-run", "--quiet", "host")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     said = ran.stdout + ran.stderr
@@ -140,7 +138,7 @@ def planned(project: Project, *targets: str) -> set[str]:
     return planned_jobs - {"all"}
 
 
-def edit(project: Project, changes: dict[str, Any], files: Sequence[str] = ()) -> None:
+def edit(project, changes, files=()):
     """Change the config, and append to files."""
     project.configure(**merged(STUDY | {"recommenders": MORE}, changes))
     for file in files:
@@ -150,13 +148,13 @@ def edit(project: Project, changes: dict[str, Any], files: Sequence[str] = ()) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", [*CONFIG_EDITS, *FILE_EDITS])
-def test_after_an_edit(project: Project, what: str) -> None:
+def test_after_an_edit(project, what):
     changes, runs = CONFIG_EDITS.get(what) or ({}, FILE_EDITS[what])
     edit(project, changes, [what] if what in FILE_EDITS else ())
     assert planned(project) == runs
 
 
-def test_after_edits_of_the_config_and_of_files(project: Project) -> None:
+def test_after_edits_of_the_config_and_of_files(project):
     """Several of the above at once, as a dry run takes seconds."""
     changes = merged(CONFIG_EDITS["sampling.negatives"][0], CONFIG_EDITS["Y.exponent"][0])
     edit(project, changes, ["scripts/tables.py"])
@@ -164,13 +162,13 @@ def test_after_edits_of_the_config_and_of_files(project: Project) -> None:
     assert planned(project) == FILE_EDITS["scripts/tables.py"].union(*runs)
 
 
-def backwards(mapping: dict[str, Any]) -> dict[str, Any]:
+def backwards(mapping):
     """A mapping with the keys in the other order."""
     return dict(reversed(mapping.items()))
 
 
 @pytest.mark.slow
-def test_what_says_nothing_new_runs_nothing(project: Project) -> None:
+def test_what_says_nothing_new_runs_nothing(project):
     """Stated defaults, other numbers of parts, moved and touched files, comments and docstrings."""
     config = reduce(merged, SAME.values(), STUDY | {"recommenders": MORE})
     config["datasets"]["made-up"] = backwards(config["datasets"]["made-up"])
@@ -192,7 +190,7 @@ def test_what_says_nothing_new_runs_nothing(project: Project) -> None:
     assert planned(project, "--set-scatter", "users=3") == set()
 
 
-def numbers(project: Project) -> dict[str, bytes]:
+def numbers(project):
     """The files of numbers of a study."""
     results = project.folder / "results"
     paths = [*results.rglob("*.csv"), *results.rglob("*.csv.gz"), *results.rglob("*.npz")]
@@ -201,8 +199,8 @@ def numbers(project: Project) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_after_another_config_and_back_the_numbers_are_those_of_a_fresh_run(
-    project: Project,
-) -> None:
+    project,
+):
     fresh = numbers(project)
     another = reduce(
         merged,
@@ -217,7 +215,7 @@ def test_after_another_config_and_back_the_numbers_are_those_of_a_fresh_run(
 
 
 @pytest.mark.slow
-def test_a_page_says_that_results_had_another_config(project: Project) -> None:
+def test_a_page_says_that_results_had_another_config(project):
     """The records of Snakemake are deleted, and a page is made from what is there."""
     shutil.rmtree(project.folder / ".snakemake")
     (project.folder / "results/summary.html").unlink()
@@ -233,7 +231,7 @@ def test_a_page_says_that_results_had_another_config(project: Project) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keeps_time", [False, True])
-def test_after_other_files_of_ones_own(project: Project, keeps_time: bool) -> None:
+def test_after_other_files_of_ones_own(project, keeps_time):
     """By what a file holds, if size and time are the same, as after `cp -p` or rsync."""
     ranks = project.folder / RANKS
     events = project.folder / "made-up.zip"

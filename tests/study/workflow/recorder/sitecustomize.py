@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 
-def record() -> None:
+def record():
     """Add a line for each module to a file that has the name of the script."""
     parts = Path(sys.argv[0]).name.split(".")
     # snakemake calls it tmpabc123.train.py
