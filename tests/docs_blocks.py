@@ -12,7 +12,6 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +27,7 @@ COLUMNS = 100
 """
 
 
-def blocks(page: str, language: str) -> list[str]:
+def blocks(page, language):
     """The contents of a page's blocks of a language, in their order."""
     text = (DOCS / page).read_text(encoding="utf-8")
     return [fence["content"] for fence in FENCE.finditer(text) if fence["language"] == language]
@@ -44,7 +43,7 @@ class Block(NamedTuple):
     output: tuple[int, int] | None
 
     @property
-    def is_run(self) -> bool:
+    def is_run(self):
         """Whether it is Python, or nothing but uses of the command."""
         commands = self.content.replace("\\\n", " ").splitlines()
         return self.language == "python" or (
@@ -53,7 +52,7 @@ class Block(NamedTuple):
         )
 
 
-def blocks_of(text: str) -> Iterator[Block]:
+def blocks_of(text):
     """The blocks of a page but those that are another one's output."""
     fences = list(FENCE.finditer(text))
     starts_of_outputs = set()
@@ -67,7 +66,7 @@ def blocks_of(text: str) -> Iterator[Block]:
         yield Block(fence["language"], fence["content"], output)
 
 
-def _as_shown(printed: str) -> str:
+def _as_shown(printed):
     lines = printed.splitlines()
     parts = [
         part
@@ -77,7 +76,7 @@ def _as_shown(printed: str) -> str:
     return "".join(f"{part.rstrip()}\n" for part in parts)
 
 
-def _run_commands(commands: str) -> str:
+def _run_commands(commands):
     """Run uses of the command in this process, as each would take a second to start in its own."""
     printed = io.StringIO()
     terminal = mock.patch.dict(os.environ, {"COLUMNS": str(COLUMNS), "NO_COLOR": "1"})
@@ -102,14 +101,14 @@ def _run_commands(commands: str) -> str:
     return printed.getvalue()
 
 
-def _run_python(code: str, namespace: dict[str, Any]) -> str:
+def _run_python(code, namespace):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "block", "exec"), namespace)
     return printed.getvalue()
 
 
-def with_outputs(text: str, pictures: Path | None = None) -> str:
+def with_outputs(text, pictures=None):
     """Run the blocks of a page, in a folder like the repository's root, and put in what they print.
 
     The pictures that they draw and the page shows are copied to the folder `pictures`.
@@ -140,7 +139,7 @@ def with_outputs(text: str, pictures: Path | None = None) -> str:
     return "".join([*parts, text[end:]])
 
 
-def pages() -> list[str]:
+def pages():
     """README.md and the pages of the site, from the root of the repository; not what a run of the
     workflow wrote.
     """

@@ -14,7 +14,7 @@ FROZEN = ROOT / "tests" / "sentences.txt"
 WORDS = 3
 
 
-def text_of(node: ast.expr) -> str | None:
+def text_of(node):
     """Return a literal text, with the expressions of an f-string in braces."""
     match node:
         case ast.Constant(value=str(text)):
@@ -28,7 +28,7 @@ def text_of(node: ast.expr) -> str | None:
     return None
 
 
-def sentences_of(tree: ast.AST) -> set[str]:
+def sentences_of(tree):
     """Return the texts of three words or more, without docstrings and the parts of f-strings."""
     left_out = set()
     for node in ast.walk(tree):
@@ -45,7 +45,7 @@ def sentences_of(tree: ast.AST) -> set[str]:
     return {line for line in lines if len(line.split()) >= WORDS}
 
 
-def frozen() -> str:
+def frozen():
     """Return the sentences of all packages of src as the file has them."""
     by_package: dict[str, set[str]] = {}
     for path in (ROOT / "src").rglob("*.py"):

@@ -34,12 +34,12 @@ print(json.dumps(sorted({library["architecture"] for library in libraries})))
 """
 
 
-def environment(kernel: str) -> dict[str, str]:
+def environment(kernel):
     """Return the variables of a process that asks for a kernel; "" is the processor's own."""
     return {**os.environ, VARIABLE: kernel} if kernel else dict(os.environ)
 
 
-def reported(kernel: str) -> list[str]:
+def reported(kernel):
     """Return the kernels that threadpoolctl reports in a process that asks for one.
 
     The names are those of OpenBLAS, which may have several for the same kernel.
@@ -51,7 +51,7 @@ def reported(kernel: str) -> list[str]:
     return list(json.loads(report.stdout))
 
 
-def flags() -> set[str]:
+def flags():
     """Return the flags of the processor; none where Linux does not list those of an x86."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
@@ -59,7 +59,7 @@ def flags() -> set[str]:
     return set(lists[0]) if lists else set()
 
 
-def why_none() -> str:
+def why_none():
     """Return why this machine runs no other kernel; "" if it can."""
     if VARIABLE in os.environ:
         return f"{VARIABLE} is {os.environ[VARIABLE]} on this machine, and stays so"
@@ -70,7 +70,7 @@ def why_none() -> str:
     return ""
 
 
-def other_kernels() -> dict[str, list[str]]:
+def other_kernels():
     """Return what is reported for each of two kernels that differ from the processor's own."""
     seen = [reported("")]
     kernels: dict[str, list[str]] = {}
@@ -85,7 +85,7 @@ def other_kernels() -> dict[str, list[str]]:
     return kernels
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments):
     """Run pytest under each kernel; return 0 if all tests pass."""
     if reason := why_none():
         print(f"other kernels: skipped, {reason}")

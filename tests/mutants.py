@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +66,7 @@ class Mutant(NamedTuple):
     source: str
 
 
-def changed(node: ast.AST) -> Iterator[Callable[[], None]]:
+def changed(node):
     """Yield functions that change a node in place, each in another way."""
     match node:
         case ast.Compare(ops=[operator]) if type(operator) in OTHER_OPERATOR:
@@ -83,17 +83,17 @@ def changed(node: ast.AST) -> Iterator[Callable[[], None]]:
             yield lambda: setattr(node.lower, "value", index + 1)
 
 
-def is_of_types(node: ast.AST) -> bool:
+def is_of_types(node):
     """Return whether a subscript is a type, such as dict[str, int] or tuple[0]."""
     return isinstance(node, ast.Subscript) and ast.unparse(node.value)[:1].isupper()
 
 
-def sites(tree: ast.AST) -> list[Callable[[], None]]:
+def sites(tree):
     """Return all changes of a module."""
     return [change for node in ast.walk(tree) if not is_of_types(node) for change in changed(node)]
 
 
-def files() -> Iterator[tuple[Path, str]]:
+def files():
     """Yield the files with numeric code, and their tests."""
     for name, tests in TESTS.items():
         path = LIBRARY / name
@@ -102,7 +102,7 @@ def files() -> Iterator[tuple[Path, str]]:
                 yield file, tests
 
 
-def mutant(path: Path, tests: str, index: int) -> Mutant:
+def mutant(path, tests, index):
     """Return a change of a file by its index."""
     tree = ast.parse(path.read_bytes())
     before = ast.unparse(tree).splitlines()
@@ -113,7 +113,7 @@ def mutant(path: Path, tests: str, index: int) -> Mutant:
     return Mutant(path, tests, line + 1, before[line].strip(), after[line].strip(), source)
 
 
-def chosen(number: int, seed: int) -> list[Mutant]:
+def chosen(number, seed):
     """Return changes chosen at random."""
     places = [
         (path, tests, index)
@@ -123,7 +123,7 @@ def chosen(number: int, seed: int) -> list[Mutant]:
     return [mutant(*place) for place in sorted(random.Random(seed).sample(places, number))]
 
 
-def run_on(change: Mutant) -> str:
+def run_on(change):
     """Return the first test that fails on a copy of the library with a change; "" if none does."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "src", f"{folder}/src", ignore=shutil.ignore_patterns("__pycache__"))
@@ -149,7 +149,7 @@ def run_on(change: Mutant) -> str:
     return failed[1] if failed else f"exit {ran.returncode}"
 
 
-def main() -> None:
+def main():
     """Print each change and whether it was noticed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

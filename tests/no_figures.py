@@ -2,10 +2,8 @@
 
 from importlib import import_module
 
-import pytest
 
-
-def leave_out_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def leave_out_figures(monkeypatch):
     """Write no figure on a page until the end of a test."""
     report = import_module("sampled_metrics.reporting.report")
     monkeypatch.setattr(report.figures, "intervals", lambda _: [])

@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sampled_metrics import _registry
@@ -48,17 +47,17 @@ OPTIONAL = ("command", "figure", "budget")
 """Modules that only an entry of a registry or of a config loads."""
 
 
-def module_of(package: str) -> str:
+def module_of(package):
     """Return the dotted name of a package."""
     return package if package == STUDY else f"{LIBRARY}.{package}"
 
 
-def folder_of(package: str) -> Path:
+def folder_of(package):
     """Return the folder of a package."""
     return ROOT / "src" / module_of(package).replace(".", "/")
 
 
-def without(packages: set[str]) -> set[str]:
+def without(packages):
     """Return what goes when packages are taken away: they, and what is not loaded without them."""
     gone = packages
     while above := {name for name in {*PACKAGES, STUDY} - gone if is_loaded_with(name, gone)}:
@@ -66,7 +65,7 @@ def without(packages: set[str]) -> set[str]:
     return gone
 
 
-def is_loaded_with(package: str, gone: set[str]) -> bool:
+def is_loaded_with(package, gone):
     """Return whether a package imports one of others as soon as it is loaded, and not only in a
     function, its command or its figure.
     """
@@ -74,7 +73,7 @@ def is_loaded_with(package: str, gone: set[str]) -> bool:
     return any(has_import(ast.parse(path.read_bytes()).body, gone) for path in paths)
 
 
-def has_import(nodes: Iterable[ast.AST], packages: set[str]) -> bool:
+def has_import(nodes, packages):
     """Return whether there is an import from packages among the nodes of a syntax tree."""
     names = [
         f"{node.module}.{alias.name}."
@@ -86,7 +85,7 @@ def has_import(nodes: Iterable[ast.AST], packages: set[str]) -> bool:
     return any(name.startswith(starts) for name in names)
 
 
-def of_entries(packages: set[str]) -> Iterator[str]:
+def of_entries(packages):
     """Yield the paths of the optional modules that import what is taken away, and of the script
     that runs one.
     """
@@ -96,7 +95,7 @@ def of_entries(packages: set[str]) -> Iterator[str]:
             yield f"scripts/{path.stem}.py"
 
 
-def copy_without(packages: set[str], folder: Path) -> None:
+def copy_without(packages, folder):
     """Copy the project to a folder, without packages, their tests and their entries, and without
     the tests of the whole project.
     """
@@ -128,7 +127,7 @@ def copy_without(packages: set[str], folder: Path) -> None:
     (folder / "tests/taken_away.json").write_text(json.dumps(missing(packages)), encoding="utf-8")
 
 
-def missing(packages: set[str]) -> dict[str, list[str]]:
+def missing(packages):
     """Return the modules, the public names and the commands that a copy without packages lacks."""
     entries = [_registry.PACKAGES[name] for name in sorted(packages) if name in _registry.PACKAGES]
     return {
@@ -138,14 +137,14 @@ def missing(packages: set[str]) -> dict[str, list[str]]:
     }
 
 
-def without_imports(text: str, packages: set[str]) -> str:
+def without_imports(text, packages):
     """Return the module of public names without those of packages."""
     lines = text.splitlines(keepends=True)
     starts = tuple(f"    from {module_of(package)}." for package in packages)
     return "".join(line for line in lines if not line.startswith(starts))
 
 
-def without_entries(text: str, packages: set[str]) -> str:
+def without_entries(text, packages):
     """Return the registry without the entries of packages, and without all commands if the program
     is gone.
     """
@@ -154,7 +153,7 @@ def without_entries(text: str, packages: set[str]) -> str:
     return without_block(text, "        commands=(") if "cli" in packages else text
 
 
-def without_block(text: str, start: str) -> str:
+def without_block(text, start):
     """Return a text without a line by its start, the deeper lines below it, and the bracket that
     ends them.
     """
@@ -167,7 +166,7 @@ def without_block(text: str, start: str) -> str:
     )
 
 
-def passes(packages: set[str], tests: list[str]) -> bool:
+def passes(packages, tests):
     """Take packages away in a copy, and run tests; say how it went."""
     gone = without(packages)
     print(f"without {', '.join(sorted(gone))}:", flush=True)
@@ -191,7 +190,7 @@ def passes(packages: set[str], tests: list[str]) -> bool:
     return ran.returncode == 0
 
 
-def main() -> int:
+def main():
     """Return 0 if all tests pass without each package."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -34,7 +33,7 @@ Numbers = dict[str, dict[str, list[Any]]]
 """The numeric columns of evaluations, by name."""
 
 
-def exact_evaluations(exact: dict[str, Any]) -> Iterator[Evaluation]:
+def exact_evaluations(exact):
     """Yield the evaluations of exact ranks."""
     import sampled_metrics as sm
 
@@ -54,7 +53,7 @@ def exact_evaluations(exact: dict[str, Any]) -> Iterator[Evaluation]:
     yield "plan", partial(sm.plan, pilot, metric="ndcg@10", negatives=[20], estimators="bv-0.1")
 
 
-def sampled_evaluations(factors: dict[str, Any], split: tuple[Any, Any]) -> Iterator[Evaluation]:
+def sampled_evaluations(factors, split):
     """Yield the evaluations of sampled ranks, and of published values."""
     import sampled_metrics as sm
 
@@ -88,11 +87,11 @@ def sampled_evaluations(factors: dict[str, Any], split: tuple[Any, Any]) -> Iter
     yield "published", partial(sm.published, values, metrics=["recall@10", "ndcg@10"], **setting)
 
 
-def list_evaluations(rng: np.random.Generator) -> Iterator[Evaluation]:
+def list_evaluations(rng):
     """Yield the evaluations of ranked lists."""
     import sampled_metrics as sm
 
-    def first_ten() -> pd.DataFrame:
+    def first_ten():
         items = np.argsort(rng.random((60, 40)), axis=1)[:, :10]
         frame = pd.DataFrame(items, columns=range(1, 11)).rename_axis("user")
         return frame.reset_index().melt("user", var_name="rank", value_name="item")
@@ -104,7 +103,7 @@ def list_evaluations(rng: np.random.Generator) -> Iterator[Evaluation]:
     yield "compare lists", partial(sm.compare, lists, metrics=metrics)
 
 
-def staged_evaluations(factors: dict[str, Any], split: tuple[Any, Any]) -> Iterator[Evaluation]:
+def staged_evaluations(factors, split):
     """Yield the evaluations of staged ranks, and their rows."""
     import sampled_metrics as sm
 
@@ -128,7 +127,7 @@ def staged_evaluations(factors: dict[str, Any], split: tuple[Any, Any]) -> Itera
         yield f"compare staged {depth} {order}", partial(sm.compare, tables, metrics="recall@10")
 
 
-def evaluations() -> Iterator[Evaluation]:
+def evaluations():
     """Yield all evaluations."""
     import sampled_metrics as sm
 
@@ -151,7 +150,7 @@ def evaluations() -> Iterator[Evaluation]:
     yield from staged_evaluations(factors, split)
 
 
-def numbers() -> Numbers:
+def numbers():
     """Return the numeric columns of all evaluations; a failed one has its error."""
     columns = {}
     for name, evaluate in evaluations():
@@ -165,7 +164,7 @@ def numbers() -> Numbers:
     return columns
 
 
-def numbers_of(source: Path, environment: dict[str, str] | None = None) -> Numbers:
+def numbers_of(source, environment=None):
     """Return the numbers by the library in a folder, from a process of its own."""
     variables = {**os.environ, **(environment or {}), "PYTHONPATH": str(source)}
     command = [sys.executable, __file__, "--numbers"]
@@ -173,7 +172,7 @@ def numbers_of(source: Path, environment: dict[str, str] | None = None) -> Numbe
     return dict(json.loads(ran.stdout))
 
 
-def differences(before: Numbers, after: Numbers, tolerance: float = 1e-12) -> Iterator[str]:
+def differences(before, after, tolerance=1e-12):
     """Yield a line for each column of before that is another one now."""
     for name, columns in before.items():
         for column, values in columns.items():
@@ -188,7 +187,7 @@ def differences(before: Numbers, after: Numbers, tolerance: float = 1e-12) -> It
                 yield f"{name}: {column} is {values_now[:5]}, before {values[:5]}"
 
 
-def main(commit: str) -> int:
+def main(commit):
     """Print the differences from a commit; return 1 if there is one."""
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(

@@ -10,7 +10,6 @@ import importlib.abc
 import json
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
 
 import pytest
 
@@ -21,7 +20,7 @@ OF_ALL_PACKAGES = ("cli", "whole")
 """Folders of tests that may use any package."""
 
 
-def is_asked_by_a_test() -> bool:
+def is_asked_by_a_test():
     """Return whether a file of tests, and not the library, asks for a name or a module."""
     frame = sys._getframe(2)
     while frame and "importlib" in frame.f_code.co_filename:
@@ -30,7 +29,7 @@ def is_asked_by_a_test() -> bool:
     return path.is_relative_to(TESTS) and path.relative_to(TESTS).parts[0] in OF_ALL_PACKAGES
 
 
-def skip(name: str) -> NoReturn:
+def skip(name):
     """Skip the test, or the file of tests that is being imported."""
     pytest.skip(f"{name} is taken away", allow_module_level=True)
 
@@ -38,16 +37,16 @@ def skip(name: str) -> NoReturn:
 class Modules(importlib.abc.MetaPathFinder):
     """Skips a test that imports a module which is taken away."""
 
-    def __init__(self, packages: list[str]) -> None:
+    def __init__(self, packages):
         self.packages = packages
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+    def find_spec(self, fullname, path, target=None):
         """Skip the test if it imports a module of the packages."""
         if ".".join(fullname.split(".")[:2]) in self.packages and is_asked_by_a_test():
             skip(fullname)
 
 
-def skip_what_uses_it() -> None:
+def skip_what_uses_it():
     """Skip tests that use a public name or a module which is taken away."""
     import sampled_metrics as sm
 
@@ -55,7 +54,7 @@ def skip_what_uses_it() -> None:
     sys.meta_path.insert(0, Modules(missing["packages"]))
     attribute = sm.__getattr__
 
-    def attribute_or_skip(name: str) -> Any:
+    def attribute_or_skip(name):
         if name in missing["names"] and is_asked_by_a_test():
             skip(name)
         return attribute(name)
@@ -63,7 +62,7 @@ def skip_what_uses_it() -> None:
     sm.__getattr__ = attribute_or_skip
 
 
-def skip_without(name: str) -> None:
+def skip_without(name):
     """Skip a test of a command, or of a public name, that is taken away."""
     if TAKEN_AWAY.exists():
         missing = json.loads(TAKEN_AWAY.read_text(encoding="utf-8"))

@@ -45,7 +45,7 @@ assert len(s.correct(sampled))
 """
 
 
-def main() -> int:
+def main():
     """Build, look, install and use; return 0 if every Python that is here passed."""
     with tempfile.TemporaryDirectory() as folder:
         wheel, sdist = build(Path(folder))
@@ -67,7 +67,7 @@ def main() -> int:
     return bool(failed)
 
 
-def build(folder: Path) -> tuple[Path, Path]:
+def build(folder):
     """Build in an environment of its own from a copy of what git tracks.
 
     So nothing that is left over gets in.
@@ -88,7 +88,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     return wheel, sdist
 
 
-def look_into_wheel(wheel: Path) -> None:
+def look_into_wheel(wheel):
     """It holds the library, typed, its command and its licence, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -107,7 +107,7 @@ def look_into_wheel(wheel: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 
-def look_into_sdist(sdist: Path) -> None:
+def look_into_sdist(sdist):
     """It holds what a source distribution is expected to, and no results or data."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -124,7 +124,7 @@ def look_into_sdist(sdist: Path) -> None:
     assert not folders & {"results", "data", ".venv", ".snakemake", "dist", "build"}, folders
 
 
-def passes(version: str, python: Path, wheel: Path, folder: Path) -> bool:
+def passes(version, python, wheel, folder):
     """Install the wheel and use it; say how it went."""
     try:
         installed = environment(python, folder / version)
@@ -148,7 +148,7 @@ def passes(version: str, python: Path, wheel: Path, folder: Path) -> bool:
     return True
 
 
-def find(version: str) -> Path | None:
+def find(version):
     """A Python of a version: this one, one on the path that starts, or one of pyenv's."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     candidates = [
@@ -165,13 +165,13 @@ def find(version: str) -> Path | None:
     return None
 
 
-def environment(python: Path, folder: Path) -> Path:
+def environment(python, folder):
     """Make an empty environment and return its Python."""
     run(python, "-m", "venv", folder)
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def run(*command: str | Path) -> str:
+def run(*command):
     """Run a command in an empty folder, and return what it printed.
 
     So only what is installed can be imported.

@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 from sampled_metrics.papers.dual_simplex import smallest
 
 
-def programme(seed: int, count: int = 6, size: int = 80):
+def programme(seed, count=6, size=80):
     """A programme that some x of the sum 1 solves, with columns in the order of smooth curves."""
     rng = np.random.default_rng(seed)
     place = np.linspace(0, 1, size)
@@ -23,7 +23,7 @@ def of_highs(objective, rows, ends, sums):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_values_are_those_of_highs(seed: int) -> None:
+def test_values_are_those_of_highs(seed):
     objective, rows, ends, sums = programme(seed)
     x, _ = smallest(objective, rows, ends, sums)
     assert x.min() >= 0
@@ -32,6 +32,6 @@ def test_values_are_those_of_highs(seed: int) -> None:
     assert objective @ x == pytest.approx(of_highs(objective, rows, ends, sums), abs=1e-7)
 
 
-def test_nothing_is_found_where_nothing_is() -> None:
+def test_nothing_is_found_where_nothing_is():
     rows = np.array([[0.0, 0.5]])
     assert smallest(np.zeros(2), rows, np.array([0.9]), np.ones(2)) is None

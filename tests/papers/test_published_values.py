@@ -13,29 +13,27 @@ from scipy.special import rel_entr
 from scipy.stats import binom, chi2, hypergeom
 
 import sampled_metrics as sm
-from sampled_metrics.core.evaluation.result import Result
-from sampled_metrics.core.findings import Finding
 from sampled_metrics.papers.known_means import KnownMeans
 
 
-def findings_of(result: Result, kind: str) -> list[Finding]:
+def findings_of(result, kind):
     """The findings of a kind."""
     return [finding for finding in result.findings if finding.kind == kind]
 
 
-def free_of_many_users(values: dict, n: int, m: int, metric: str):
+def free_of_many_users(values, n, m, metric):
     """Return the row of free bounds from values whose users are too many to matter."""
     options = {"negatives": m, "candidates": n, "users": 10**9, "estimators": "free"}
     [row] = sm.published({"A": values}, metrics=metric, **options).itertuples()
     return row
 
 
-def as_written(labels: tuple[str, ...], means: np.ndarray) -> dict[str, str]:
+def as_written(labels, means):
     """The means by label, with nine decimals."""
     return {label: f"{mean:.9f}" for label, mean in zip(labels, means, strict=True)}
 
 
-def test_the_published_example() -> None:
+def test_the_published_example():
     """The upper end is that of the share itself, as no user can be better than in the sample."""
     result = sm.published(
         {"A": {"hit-rate@10": "0.62"}}, negatives=99, candidates=20000, users=6040
@@ -51,7 +49,7 @@ def test_the_published_example() -> None:
     assert [finding.values["assumption"] for finding in assumed] == ["decreasing", "free"]
 
 
-def test_an_exact_value_may_contradict_the_assumption_alone() -> None:
+def test_an_exact_value_may_contradict_the_assumption_alone():
     """It is below the least of decreasing ranks, and free allows 0; it moves no bound."""
     options = {"negatives": 99, "candidates": 20000, "users": 6040}
     sampled = {"A": {"hr@10": "0.62"}}
@@ -63,7 +61,7 @@ def test_an_exact_value_may_contradict_the_assumption_alone() -> None:
     pd.testing.assert_frame_equal(pd.DataFrame(result), pd.DataFrame(without))
 
 
-def test_a_range_of_candidates_holds_the_bounds_of_each_number() -> None:
+def test_a_range_of_candidates_holds_the_bounds_of_each_number():
     """A sampled Recall@1 of .5 is not one of .2 among 100 candidates, but may be in the range."""
     options = {"negatives": 99, "users": 10**4}
     values = {"A": {"hr@1": "0.500"}}
@@ -82,7 +80,7 @@ def test_a_range_of_candidates_holds_the_bounds_of_each_number() -> None:
 
 
 @pytest.mark.parametrize("shape", ["decreasing", "free"])
-def test_a_further_value_moves_no_bound_outward(shape: str) -> None:
+def test_a_further_value_moves_no_bound_outward(shape):
     """The values are of one law; ends are up to the error at which a bound stops to move."""
     options = {"negatives": 20, "candidates": 60, "users": 800, "metrics": "auc"}
     rng = np.random.default_rng(1)
@@ -98,14 +96,14 @@ def test_a_further_value_moves_no_bound_outward(shape: str) -> None:
         assert high <= high_of_fewer + 2e-3
 
 
-def means_at_ranks(n: int, m: int, labels: tuple[str, ...]) -> np.ndarray:
+def means_at_ranks(n, m, labels):
     """The (n, labels) means of sampled metrics at each true rank."""
     x = np.arange(m + 1)
     functions = np.stack([sm.metric(label).of_rank(x + 1, m + 1) for label in labels], axis=1)
     return hypergeom.pmf(x, n - 1, np.arange(n)[:, np.newaxis], m) @ functions
 
 
-def ends_of(shown: np.ndarray, means: np.ndarray, label: str) -> list[float]:
+def ends_of(shown, means, label):
     """The smallest and the largest true metric of all distributions of ranks that show the means.
 
     They are NaN if there is no such distribution.
@@ -138,9 +136,7 @@ def ends_of(shown: np.ndarray, means: np.ndarray, label: str) -> list[float]:
         (("hr@50", "hr@90"), "mrr"),
     ],
 )
-def test_the_bounds_among_many_negatives_hold_those_of_the_full_problem(
-    n, m, labels, wanted
-) -> None:
+def test_the_bounds_among_many_negatives_hold_those_of_the_full_problem(n, m, labels, wanted):
     """Of 10⁹ users; a law of three ranks and one of all.
 
     The whole programme has all ranks and each x.
@@ -156,7 +152,7 @@ def test_the_bounds_among_many_negatives_hold_those_of_the_full_problem(
         assert row.high >= high - 1e-4
 
 
-def test_of_many_negatives_the_free_bounds_are_those_in_closed_form() -> None:
+def test_of_many_negatives_the_free_bounds_are_those_in_closed_form():
     """Who is not among the best 100 is at rank 101 at best.
 
     The item of that rank is first in the sample with a chance of .37.
@@ -167,16 +163,16 @@ def test_of_many_negatives_the_free_bounds_are_those_in_closed_form() -> None:
     assert (row.low, row.high) == pytest.approx((low, 1), abs=1e-4)
 
 
-def ends_of_share(share: float, users: int, t: float) -> list[float]:
+def ends_of_share(share, users, t):
     """The shares p of which `users` times the divergence of a share seen is t (Wilks)."""
 
-    def excess(p: float) -> float:
+    def excess(p):
         return users * (rel_entr(share, p) + rel_entr(1 - share, 1 - p)) - t
 
     return [brentq(excess, 1e-6, share), brentq(excess, share, 1 - 1e-6)]
 
 
-def test_among_all_999_negatives_the_bounds_are_those_of_a_share() -> None:
+def test_among_all_999_negatives_the_bounds_are_those_of_a_share():
     """Each share has the threshold of a value alone, 1.92, and not that of several values, 7.03.
 
     The shares are of whole users, so that nothing is rounded.
@@ -189,7 +185,7 @@ def test_among_all_999_negatives_the_bounds_are_those_of_a_share() -> None:
         assert ends == pytest.approx([low, high], abs=4e-5)
 
 
-def test_two_values_together_have_the_threshold_of_seven_degrees_of_freedom() -> None:
+def test_two_values_together_have_the_threshold_of_seven_degrees_of_freedom():
     """Of three candidates, both hit rates are all proportions of ranks, and bound MRR.
 
     The largest mean within a divergence is that of proportions over (a constant - values), by
@@ -200,12 +196,12 @@ def test_two_values_together_have_the_threshold_of_seven_degrees_of_freedom() ->
     values = 1 / np.arange(1, 4)
     divergence = chi2.ppf(0.95, 7) / 2 / users
 
-    def furthest(values: np.ndarray) -> float:
-        def tilted(distance: float) -> np.ndarray:
+    def furthest(values):
+        def tilted(distance):
             weights = seen / (values.max() + distance - values)
             return weights / weights.sum()
 
-        def excess(distance: float) -> float:
+        def excess(distance):
             return rel_entr(seen, tilted(distance)).sum() - divergence
 
         return float(values @ tilted(brentq(excess, 1e-6, 1e6)))
@@ -223,15 +219,13 @@ def test_two_values_together_have_the_threshold_of_seven_degrees_of_freedom() ->
         assert width * 0.999 <= abs(end - values @ seen) <= width * 1.02
 
 
-def subsets(labels: tuple[str, ...]) -> list[tuple[str, ...]]:
+def subsets(labels):
     """All subsets of the labels but the empty one; the last has all labels."""
     sizes = range(1, len(labels) + 1)
     return [subset for size in sizes for subset in itertools.combinations(labels, size)]
 
 
-def ends_by_subset(
-    labels: tuple[str, ...], shown: np.ndarray, means: np.ndarray, label: str
-) -> dict[tuple[str, ...], list[float]]:
+def ends_by_subset(labels, shown, means, label):
     """The ends of a true metric if only some of the means are known."""
     columns = {subset: [labels.index(label) for label in subset] for subset in subsets(labels)}
     return {
@@ -240,7 +234,7 @@ def ends_by_subset(
     }
 
 
-def test_values_that_no_ranks_explain_are_named() -> None:
+def test_values_that_no_ranks_explain_are_named():
     """By linear programmes, no ranks show the three named values, but some show any two of them."""
     n = 30
     m = 10
@@ -266,7 +260,7 @@ def test_values_that_no_ranks_explain_are_named() -> None:
 @pytest.mark.parametrize("label", ["hr@5", pytest.param("mrr", marks=pytest.mark.slow)])
 def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_that_do(
     label,
-) -> None:
+):
     """The exact value is just within or beyond the ends of the linear programme of all values.
 
     Fewer values have other ends.
@@ -303,7 +297,7 @@ def test_an_exact_value_that_the_sampled_ones_exclude_is_named_with_the_fewest_t
                 assert ends[fewer][0] - 2e-3 <= value <= ends[fewer][1] + 2e-3
 
 
-def test_a_value_may_have_all_digits_of_a_number() -> None:
+def test_a_value_may_have_all_digits_of_a_number():
     """So that it stands for less than 10⁻¹² around it."""
     options = {"negatives": 49, "candidates": 1000, "users": 10**5, "estimators": "free"}
     [with_all_digits] = sm.published({"A": {"mrr": "0.6444251537322998"}}, **options).itertuples()
@@ -312,14 +306,14 @@ def test_a_value_may_have_all_digits_of_a_number() -> None:
 
 
 @pytest.mark.parametrize("mean", [0.03, 0.97])
-def test_few_users_who_decide_a_mean_allow_a_larger_deviance(mean: float) -> None:
+def test_few_users_who_decide_a_mean_allow_a_larger_deviance(mean):
     """3 of 100 users, and one more: 1.96² / 2 + (log 40 - 1.96² / 2) / 4."""
     known = KnownMeans(np.array([[1.0, 0.0]]), np.array([mean]), np.array([mean]), 100)
     assert known.limit(0.05) == pytest.approx(1.920729 + 1.768150 / 4, abs=1e-6)
     assert known.p_value(1.920729 + 1.768150 / 4) == pytest.approx(0.05, abs=1e-6)
 
 
-def test_pairs_are_bounded_by_the_ends_of_both_at_a_share_of_the_rate() -> None:
+def test_pairs_are_bounded_by_the_ends_of_both_at_a_share_of_the_rate():
     """The rows of a recommender are those of it alone, at the whole rate."""
     options = {"negatives": 99, "candidates": 1000, "users": 500, "metrics": "auc"}
     values = {"A": {"auc": "0.80"}, "B": {"auc": "0.90"}, "C": {"auc": "0.81"}}
@@ -340,7 +334,7 @@ def test_pairs_are_bounded_by_the_ends_of_both_at_a_share_of_the_rate() -> None:
     assert (order["low"], order["high"]) == ends
 
 
-def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are() -> None:
+def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are():
     """So 0 beside .12 is up to 4 of 1000 users; alone it is nobody."""
     options = {"negatives": 99, "candidates": 1000, "users": 1000, "metrics": "hr@1"}
 
@@ -351,9 +345,7 @@ def test_a_whole_number_beside_numbers_with_decimals_is_rounded_as_they_are() ->
     assert high(0) == high("0.00") > 0.005 > high("0")
 
 
-def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it() -> (
-    None
-):
+def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it():
     """Of N users, 1.000 is .9995 N to N.
 
     All with x = 0 fits; 40, 210 and 50 with x = 1 to 4, 5 to 9 and more not.
@@ -377,7 +369,7 @@ def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_con
     assert (rounded["low"] <= contradicts["low"] + 1e-12).all()
 
 
-def test_coverage_of_a_binomial_share_by_enumeration() -> None:
+def test_coverage_of_a_binomial_share_by_enumeration():
     """With m = n - 1 the value is that of the true ranks, also at 0 and 1.
 
     So the coverage is a sum over all counts of users.
@@ -450,27 +442,27 @@ HUGE = 10**400
         ),
     ],
 )
-def test_refuses(values, more, word) -> None:
+def test_refuses(values, more, word):
     options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
     with pytest.raises((sm.DataError, sm.ConfigError), match=word):
         sm.published(values, **options)
 
 
 @pytest.mark.parametrize("number", [np.int8, np.uint64])
-def test_numbers_of_few_bits_are_those_of_python(number) -> None:
+def test_numbers_of_few_bits_are_those_of_python(number):
     values = {"A": {"recall@5": 0.25}}
     sizes = {"negatives": 10, "candidates": 100, "users": 100}
     few_bits = {option: number(size) for option, size in sizes.items()}
     assert str(sm.published(values, **few_bits)) == str(sm.published(values, **sizes))
 
 
-def test_replacement_is_true_or_false() -> None:
+def test_replacement_is_true_or_false():
     values = {"A": {"recall@5": 0.5}}
     sizes = {"negatives": 10, "candidates": 100, "users": 100}
     require_a_flag(lambda flag: sm.published(values, replacement=flag, **sizes), "replacement")
 
 
-def test_precision_has_the_ends_of_its_hit_rate() -> None:
+def test_precision_has_the_ends_of_its_hit_rate():
     options = {"negatives": 99, "candidates": 1000, "users": 100}
     hits = sm.published({"A": {"hr@10": "0.50"}}, **options)
     precision = sm.published({"A": {"precision@10": "0.050"}}, **options)

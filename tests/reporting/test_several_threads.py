@@ -13,7 +13,7 @@ def test_reports_and_figures_of_several_threads_are_those_of_one(tmp_path):
     settings = dict(matplotlib.rcParams)
     result = sm.evaluate(table, metrics="ap")
 
-    def write(name: str) -> tuple[str, bytes]:
+    def write(name):
         result.plot(tmp_path / f"{name}.svg")
         return sm.report(table, tmp_path / "all.html", metrics="ap"), (
             tmp_path / f"{name}.svg"

@@ -2,8 +2,6 @@
 ids.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,14 +27,14 @@ FRAME = pd.DataFrame(SCORES, index=USERS, columns=ITEMS)
 
 @settings(max_examples=8)
 @given(st.data())
-def test_values_of_every_form_are_those_of_the_definition(data: Any) -> None:
+def test_values_of_every_form_are_those_of_the_definition(data):
     scores, training, held_out, _ = drawn_case(data.draw, WITH_IDS)
     result = sm.validator(training, held_out, metrics="mrr", **ids_of_case(WITH_IDS))(scores)
     assert by_user(result.ranks, result.ranks.above) == expected(WITH_IDS, EXACT_COUNTS)
     assert result.value == pytest.approx(np.mean([1 / (1 + count) for count in EXACT_COUNTS]))
 
 
-def test_epochs_whose_labels_contradict_are_refused_and_not_counted() -> None:
+def test_epochs_whose_labels_contradict_are_refused_and_not_counted():
     """Scores without labels may have their items in another order."""
     validate = sm.validator(FRAME * 0, pd.Series(ITEMS[: len(USERS)], index=USERS), metrics="mrr")
     with pytest.raises(DataError, match="user 'x'"):

@@ -15,7 +15,7 @@ DIFFERENCES = (4, 8, 12)
 """Of hits, of which some are decided and others are not."""
 
 
-def values_of(by_user: np.ndarray) -> UserValues:
+def values_of(by_user):
     """Values of one metric from 0 to 1."""
     low = by_user[np.newaxis].astype(np.float64)
     limits = np.array([[0.0, 1.0]])
@@ -69,7 +69,7 @@ def test_a_pair_is_decided_where_compare_s_p_value_is_at_most_its_rate(epoch, si
     assert len(set(expected)) == 2
 
 
-def answered(*epochs_of_hits: np.ndarray) -> tuple[list[str], list[int | None], EpochStanding]:
+def answered(*epochs_of_hits):
     """The answers, the references and the last standing of epochs with hits of some of 200
     users.
     """
@@ -129,7 +129,7 @@ def test_the_bound_of_the_deviance_is_above_it(reach):
         assert most_deviance(differences, reach) >= deviance - 1e-9
 
 
-def hits_of_training(chances: np.ndarray, memory: float, users: int, rng: np.random.Generator):
+def hits_of_training(chances, memory, users, rng):
     """Yield the hits of users in epochs, whose normal numbers have a correlation from epoch to
     epoch.
     """

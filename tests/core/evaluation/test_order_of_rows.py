@@ -28,7 +28,7 @@ def tables(order, users):
 
 
 @pytest.mark.parametrize("users", USERS.values(), ids=USERS)
-def test_the_order_of_the_rows_changes_nothing(users) -> None:
+def test_the_order_of_the_rows_changes_nothing(users):
     options = {"metrics": ["recall@10", "ap"], "estimator": "decreasing"}
     in_order = sm.compare(tables(IN_ORDER, users), **options)
     shuffled = sm.compare(tables(SHUFFLED, users), **options)
@@ -37,7 +37,7 @@ def test_the_order_of_the_rows_changes_nothing(users) -> None:
         np.testing.assert_allclose(in_order[column], shuffled[column], rtol=1e-12)
 
 
-def test_each_user_is_in_each_fold_equally_often() -> None:
+def test_each_user_is_in_each_fold_equally_often():
     """With a fixed seed, the best rank would be in the same fold in all samples."""
     rng = np.random.default_rng(2)
     rival = sm.sampled_ranks(rng.integers(1, 101, 50), negatives=99, candidates=1000)

@@ -57,18 +57,18 @@ def test_cautions_of_tables_have_the_name_of_the_recommender_and_none_if_they_ar
         assert caution.names == names
 
 
-def table(users: list | None, candidates: list[int]) -> ExactRanks:
+def table(users, candidates):
     zeros = np.zeros(len(candidates), dtype=np.int64)
     return ExactRanks(
         None if users is None else np.array(users), np.array(candidates), zeros, zeros
     )
 
 
-def sampled(users: list | None, candidates: list[int]) -> SampledRanks:
+def sampled(users, candidates):
     return SampledRanks(0, 3, candidates, user=None if users is None else np.array(users))
 
 
-def test_events_of_other_users_are_refused() -> None:
+def test_events_of_other_users_are_refused():
     named = table(["ada", "ben", "cleo"], [7, 8, 9])
     numbered = table([1, 2, 3], [7, 8, 8])
     with pytest.raises(sm.DataError, match=r"24 in all .*23 in all"):
@@ -87,14 +87,14 @@ def test_events_of_other_users_are_refused() -> None:
 )
 def test_pairs_of_other_users_or_other_candidates_are_refused(
     users_and_candidates_a, users_and_candidates_b, says
-) -> None:
+):
     for make in (table, sampled):
         tables = make(*users_and_candidates_a), make(*users_and_candidates_b)
         with pytest.raises(sm.DataError, match=says):
             numbers_in(*tables, ("A", "B"))
 
 
-def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:
+def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path):
     paths = tmp_path / "A.csv", tmp_path / "B.csv"
     for path, users in zip(paths, (["ada", "ben"], ["ada", "ada", "ben"]), strict=True):
         table(users, [7] * len(users)).write(path)
