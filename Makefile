@@ -56,7 +56,7 @@ PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
 SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
 # the tests of the core and of the base run in a copy that has no other package
-test: $(READY)  ## the tests: about three and a half minutes on two cores
+test: $(READY)  ## the tests: about two and a half minutes on two cores
 	$(PYTEST) --ignore tests/core --ignore tests/base
 	$(BIN)/python tests/rooms.py --core-alone
 
