@@ -185,6 +185,17 @@ def test_among_all_999_negatives_the_bounds_are_those_of_a_share():
         assert ends == pytest.approx([low, high], abs=4e-5)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.35, 0.41, 0.9])
+def test_the_divergence_from_a_rounded_share_is_that_from_its_nearer_end(share):
+    """The shares 0.4 to 0.42 are known. Their divergence from p is the least one, by Bernoulli."""
+    function = np.array([1.0, 1, 0, 0, 0])
+    known = KnownMeans(function[np.newaxis], np.array([0.40]), np.array([0.42]), 500)
+    probabilities = np.array([share / 4, 3 * share / 4, 0, (1 - share) / 2, (1 - share) / 2])
+    nearest = min(max(share, 0.40), 0.42)
+    expected = 500 * (rel_entr(nearest, share) + rel_entr(1 - nearest, 1 - share))
+    assert known.steepest(probabilities)[1] == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
 def test_two_values_together_have_the_threshold_of_seven_degrees_of_freedom():
     """Of three candidates, both hit rates are all proportions of ranks, and bound MRR.
 

@@ -158,6 +158,7 @@ def test_bias_variance_refuses_a_gamma_out_of_range(gamma):
     ("n", "m", "replacement"),
     [
         (4, 3, True),
+        (4, 3, False),
         (30, 5, False),
         (3541, 100, True),
         (10_000, 20, True),  # in several blocks
