@@ -160,6 +160,8 @@ def binarize(
     users = user_positions[whole.pop("users")]
     items = item_positions[whole.pop("items")]
     timestamps = whole.get("timestamps")
+    if timestamps is not None and len(timestamps) < len(users):
+        raise DataError("one of the files has timestamps, and the other one has none")
     if timestamps is not None and timestamps.dtype.kind == "f":
         _refuse_rounded(timestamps)
     held_out = whole.get("held_out")
@@ -267,12 +269,12 @@ class _Numbering:
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the (ids,) ids in ascending order, and the position in it of each number."""
-        texts = np.array(list(map(str, self._numbers)))
-        ids: NDArray[Any] = texts
-        with suppress(ValueError, OverflowError):  # text of other than whole numbers
-            whole_numbers = texts.astype(np.int64)
-            if (whole_numbers.astype(str) == texts).all():
-                ids = whole_numbers
+        ids: NDArray[Any] = np.array(list(self._numbers))  # text if some ids are
+        if ids.dtype.kind == "U":
+            with suppress(ValueError, OverflowError):  # text of other than whole numbers
+                whole_numbers = ids.astype(np.int64)
+                if (whole_numbers.astype(str) == ids).all():
+                    ids = whole_numbers
         ascending, positions = np.unique(ids, return_inverse=True)
         return ascending, positions.astype(np.int32)
 

@@ -219,7 +219,10 @@ def parquet_rows(stream: Any, name: str, columns: Mapping[str, str], **_: Any) -
             batch = next(batches, None)
             if batch is None:
                 break
-            table = batch.to_pandas(date_as_object=False, integer_object_nulls=True)
+            # pandas' notes in the file would make columns the index, and missing ids numbers
+            table = batch.to_pandas(
+                date_as_object=False, integer_object_nulls=True, ignore_metadata=True
+            )
         frame = pd.DataFrame({role: table[column] for role, column in columns.items()})
         yield Rows(frame, _row_place(name, before))
         before += len(frame)

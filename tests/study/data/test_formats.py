@@ -258,6 +258,17 @@ def test_of_lists_the_order_is_the_time_and_the_last_item_or_a_second_file_is_he
     assert error_of("0\n", form="item-lists").startswith("events: holds no events")
 
 
+def test_two_files_of_which_one_has_times(tmp_path):
+    timed = tmp_path / "timed.inter"
+    timed.write_text("user_id:token\titem_id:token\ttimestamp:float\n1\t2\t3\n")
+    untimed = tmp_path / "untimed.inter"
+    untimed.write_text("user_id:token\titem_id:token\n1\t4\n")
+    for train, test_file in ((timed, untimed), (untimed, timed)):
+        chunks = read_events(train, formats.get("recbole-inter"), test=test_file)
+        with pytest.raises(DataError, match="timestamps"):
+            binarize(chunks, 0)
+
+
 KEYS = {"user": "u", "item": "i"}
 TIMED_KEYS = KEYS | {"timestamp": "t"}
 JSON = {"form": "json-lines", "columns": KEYS}
@@ -380,6 +391,18 @@ def test_missing_numbers_and_kept_rows_of_parquet():
     assert error_of(content, **rated).startswith("events, row 2: r must be a number, not nan")
     chunk, _ = parse(content, **rated, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == ([1, 3], [0.5, 4.0])
+
+
+def test_parquet_as_pandas_writes_it():
+    """A named index is a column, and a missing whole number is no id."""
+    ids = pd.array([2**60, 2**60 + 1, None], dtype="Int64")
+    events = pd.DataFrame({"u": ["a", "b", "c"], "i": ids, "t": [3, 2, 1]}).set_index("u")
+    content = events.to_parquet()
+    assert error_of(content, **TIMED_PARQUET).startswith("events, row 3: i must be")
+    chunk, _ = parse(content, **TIMED_PARQUET, on_bad_lines="skip")
+    assert rows([chunk]) == [("a", str(2**60)), ("b", str(2**60 + 1))]
+    without = events.iloc[:2].convert_dtypes().to_parquet()
+    assert rows(parse(without, **TIMED_PARQUET)) == rows([chunk])
 
 
 def test_packed_files_of_parquet(tmp_path):
