@@ -126,8 +126,9 @@ def over_samples(answer: Mapping[str, Any]) -> str:
         named = f": {_joined(shares)}" if len(unsteady) <= FEW_PAIRS else ""
         sentences.append(f"By {answer['metric']}, samples differ on {pairs}{named}.")
     if answer["decided_of_all"]:
-        unchanged = enumerated(answer["unchanged"])
-        but = f" but {unchanged}, which sampling does not change on average" if unchanged else ""
+        but = ""
+        if unchanged := answer["unchanged"]:
+            but = f" but {enumerated(unchanged)}, which sampling does not change on average"
         sentences.append(
             "Decided comparisons of two recommenders that come out wrong or equal in most samples, "
             f"over all metrics{but}: {answer['wrong_of_all']} of {answer['decided_of_all']}."
