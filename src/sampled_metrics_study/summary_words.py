@@ -57,8 +57,8 @@ def verdict(answer: Mapping[str, Any]) -> str:
     wrong = [*answer["wrong"], *answer["alike"]]
     negatives = counted(answer["negatives"], "sampled negative")
     said = (
-        f"{_outcome([answer])}. Decided pairs in the right order by {name}, among {negatives}: "
-        f"{_right_of_all(answer)}.{_by_exact(answer, wrong or answer['pairs'])}"
+        f"{_outcome([answer])}. Among {negatives}, {name} orders {_right_of_all(answer)} decided "
+        f"pairs correctly.{_by_exact(answer, wrong or answer['pairs'])}"
     )
     return said if answer["can_turn"] else f"{said} Sampling does not change {name} on average."
 
@@ -130,11 +130,12 @@ def over_samples(answer: Mapping[str, Any]) -> str:
         if unchanged := answer["unchanged"]:
             but = f" but {enumerated(unchanged)}, which sampling does not change on average"
         sentences.append(
-            "Decided comparisons of two recommenders that come out wrong or equal in most samples, "
-            f"over all metrics{but}: {answer['wrong_of_all']} of {answer['decided_of_all']}."
+            f"Most samples order {answer['wrong_of_all']} of {answer['decided_of_all']} decided "
+            f"comparisons wrongly or not at all, over all metrics{but}."
         )
         if undecided := answer["undecided_of_all"]:
-            sentences.append(f"Comparisons that the exact ranks do not decide: {undecided}.")
+            comparisons = counted(undecided, "comparison")
+            sentences.append(f"The exact ranks do not decide {comparisons}.")
     return " ".join(sentences)
 
 
@@ -149,7 +150,7 @@ def corrections(answer: Mapping[str, Any]) -> str:
     if best["uncorrected_error"] is not None:
         uncorrected = f" ({100 * best['uncorrected_error']:.1f} without a correction)"
     said = (
-        f"Smallest root mean square error of {answer['metric']} in one sample: "
+        f"The smallest root mean square error of {answer['metric']} in one sample is "
         f"{100 * best['error']:.1f} percentage points, with {' and '.join(nearest)}{uncorrected}."
     )
     most_right = best["best_for_order"]
@@ -160,7 +161,7 @@ def corrections(answer: Mapping[str, Any]) -> str:
         if best["uncorrected_right"] is not None:
             shares.append(f"{100 * best['uncorrected_right']:.0f} % without a correction")
         said += (
-            " Decided pairs in the right order, over all samples and these metrics: "
+            " Over all samples and these metrics, decided pairs are in the right order in "
             f"{', '.join(shares)}."
         )
     return f"{said} One sees this only because the exact values are known."
